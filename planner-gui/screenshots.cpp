@@ -20,12 +20,14 @@
 #include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/money_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/prediction_page.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/session/example.h"
+#include "planner-gui/window/exports.h"
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
@@ -153,6 +155,20 @@ void take_answers(MainWindow& window, const Photographer& photographer) {
     photographer.take(pages.sensitivity(), "outdated-sensitivity");
 }
 
+/// A machine that can be bought, and the report of all scenarios as PDF.
+void take_money(MainWindow& window, const Photographer& photographer, const QString& pdf) {
+    PlannedScenario bought = example_scenario();
+    bought.model.model = "qwen2.5-14b";
+    bought.machine.machine = "b200-sxm";
+    bought.name = "14 B on a B200";
+    window.stack().add(bought);
+    photographer.take(window.pages().money(), "money");
+    auto* const exports = window.findChild<Exports*>();
+    const QSignalSpy written(exports, &Exports::written);
+    exports->writePdf(pdf);
+    wait_until([&] { return written.count() == 1; });
+}
+
 /// A very long name, 400 layers, and bytes in GiB.
 void take_large(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
@@ -225,6 +241,7 @@ int main(int argc, char** argv) {
     photographer.settle();
     take_empty(window, photographer);
     take_answers(window, photographer);
+    take_money(window, photographer, QDir(folder).filePath(QStringLiteral("report.pdf")));
     take_large(window, photographer);
     take_validation(window, photographer);
     window.stack().setSaved();

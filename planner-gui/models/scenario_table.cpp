@@ -15,10 +15,11 @@
 namespace sluice {
 namespace {
 
-std::string bytes_of(const Fit::OfTier& tier, ByteUnits units) {
+Cell bytes_of(const Fit::OfTier& tier, ByteUnits units) {
     const BytesText bytes = bytes_text(units);
-    return fmt::format("{} of {}", bytes(static_cast<double>(tier.peak.bytes)),
-                       bytes(static_cast<double>(tier.usable)));
+    return Cell(tier.peak.bytes)
+        .shown_as(fmt::format("{} of {}", bytes(static_cast<double>(tier.peak.bytes)),
+                              bytes(static_cast<double>(tier.usable))));
 }
 
 bool shown_always(const Option& option) {
@@ -50,24 +51,25 @@ std::string shortened(const QString& name) {
         .toStdString();
 }
 
-/// A quantity: its name, its meaning, and its text for a scenario.
+/// A quantity: its name, its meaning, and its value for a scenario.
 struct Comparing {
     std::string name, tooltip;
-    std::function<std::string(const ComparedScenario&)> words;
+    std::function<Cell(const ComparedScenario&)> cell;
+    std::string unit = {};  ///< of the numbers in CSV
 };
 
 /// The text for a scenario that fits; times and money of one that does not fit are not meaningful.
 template <typename Words>
 auto if_fits(Words words) {
     return [words](const ComparedScenario& s) {
-        return s.report->plan.fit.fits() ? std::string(words(*s.report)) : "-";
+        return s.report->plan.fit.fits() ? Cell(words(*s.report)) : Cell();
     };
 }
 
 template <typename Words>
 auto of_run(Words words) {
     return [words](const ComparedScenario& s) {
-        return s.cost && s.report->plan.fit.fits() ? std::string(words(*s.cost, s)) : "-";
+        return s.cost && s.report->plan.fit.fits() ? Cell(words(*s.cost, s)) : Cell();
     };
 }
 
@@ -76,10 +78,10 @@ std::vector<Comparing> asked() {
         {"Model", "", [](const ComparedScenario& s) { return s.report->asked.model_name; }},
         {"Parameters", "",
          [](const ComparedScenario& s) {
-             return format_count(static_cast<double>(s.report->asked.parameters));
+             return Cell(s.report->asked.parameters)
+                 .shown_as(format_count(static_cast<double>(s.report->asked.parameters)));
          }},
-        {"Layers", "",
-         [](const ComparedScenario& s) { return std::to_string(s.report->asked.layers); }},
+        {"Layers", "", [](const ComparedScenario& s) { return s.report->asked.layers; }},
         {"Machine", "", [](const ComparedScenario& s) { return s.report->asked.machine_id; }},
         {"Changes of the machine", "What-if values, as flags of the command line",
          [](const ComparedScenario& s) {
@@ -89,9 +91,10 @@ std::vector<Comparing> asked() {
     for (const Option& option : training_options())
         out.push_back({option_name(option), option.help, [&option](const ComparedScenario& s) {
                            const TrainingSpec& training = s.report->asked.training;
-                           return has_option(training.schedule, option)
-                                      ? option_text(training, option)
-                                      : "-";
+                           if (!has_option(training.schedule, option)) return Cell();
+                           const std::string text = option_text(training, option);
+                           return option.choices.empty() ? Cell(option.get(training)).shown_as(text)
+                                                         : Cell(text);
                        }});
     return out;
 }
@@ -103,34 +106,46 @@ std::vector<Comparing> answered(ByteUnits units) {
              return s.report->plan.fit.fits() ? "yes"
                                               : "no: " + short_text(*s.report, units).toStdString();
          }},
-        {"Tokens/s", "Batch x sequence / step",
-         if_fits([](auto& r) { return format_thousands(r.tokens_per_s()); })},
+        {"Tokens/s", "Batch x sequence / step", if_fits([](auto& r) {
+             return Cell(r.tokens_per_s()).shown_as(format_thousands(r.tokens_per_s()));
+         })},
         {"Runs today", "The program that trains this model on this machine today",
          [](const ComparedScenario& s) {
              const RunsToday& today = s.report->asked.runs_today;
-             return today.runs() ? today.program : "no: " + today.why_not;
+             return Cell(today.runs() ? today.program : "no: " + today.why_not);
          }},
         {"5 to 95%", "Nine of ten measured steps should lie there",
-         if_fits([](auto& r) { return cell_text(range_of(r.speed()), Unit::whole); })},
-        {"Step", "", if_fits([](auto& r) { return format_seconds(r.step.seconds); })},
+         if_fits([](auto& r) { return Cell(cell_text(range_of(r.speed()), Unit::whole)); })},
+        {"Step", "", if_fits([](auto& r) {
+             return Cell(r.step.seconds).shown_as(format_seconds(r.step.seconds));
+         }),
+         "s"},
         {"$ per million tokens", "$ an hour / tokens an hour, with the band of the step",
          of_run([](auto& c, auto& s) {
-             return s.priced ? format_usd(c.usd_per_million_tokens.value) : "no price";
+             const double usd = c.usd_per_million_tokens.value;
+             return s.priced ? Cell(usd).shown_as(format_usd(usd)) : Cell().shown_as("no price");
          })},
         {"Tokens of the run", "",
-         [](const ComparedScenario& s) { return s.cost ? format_count(s.cost->tokens) : "-"; }},
-        {"$ of the run", "For all its tokens, 5 to 95% in brackets",
-         of_run([](auto& c, auto& s) { return s.priced ? format_usd(c.usd) : "no price"; })},
+         [](const ComparedScenario& s) {
+             return s.cost ? Cell(s.cost->tokens).shown_as(format_count(s.cost->tokens)) : Cell();
+         }},
+        {"$ of the run", "For all its tokens, 5 to 95% in brackets", of_run([](auto& c, auto& s) {
+             return s.priced ? Cell(c.usd.value).shown_as(format_usd(c.usd))
+                             : Cell().shown_as("no price");
+         })},
         {"kWh of the run", "Energy of the GPUs and, if known, of the host",
          of_run([](auto& c, auto&) {
-             return c.kwh ? banded(*c.kwh, c.kwh->value < 100 ? 1 : 0) : "not known";
+             return c.kwh ? Cell(c.kwh->value).shown_as(banded(*c.kwh, c.kwh->value < 100 ? 1 : 0))
+                          : Cell().shown_as("not known");
          })},
         {"Days of the run", "Tokens / tokens a day",
-         of_run([](auto& c, auto&) { return banded(c.days, 1); })},
+         of_run([](auto& c, auto&) { return Cell(c.days.value).shown_as(banded(c.days, 1)); })},
         {"Device peak", "Peak memory, and the size of device memory",
-         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); }},
+         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); },
+         "bytes"},
         {"Host peak", "Peak memory, and the size of host memory",
-         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host, units); }},
+         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host, units); },
+         "bytes"},
         {"Bottleneck", "The lane with the largest share of the step's critical path",
          [](const ComparedScenario& s) { return bottleneck_text(s.report->step); }},
         {"Confidence", "The weakest origin among the rates that the prediction uses",
@@ -140,10 +155,11 @@ std::vector<Comparing> answered(ByteUnits units) {
 }
 
 Row row_of(const Comparing& quantity, const std::vector<ComparedScenario>& scenarios) {
-    Row row{{quantity.name}};
+    const std::string unit = quantity.unit.empty() ? "" : " [" + quantity.unit + "]";
+    Row row{{Cell(quantity.name + unit).shown_as(quantity.name)}};
     for (const ComparedScenario& scenario : scenarios) {
-        row.cells.emplace_back(quantity.words(scenario));
-        row.marked = row.marked || quantity.words(scenario) != quantity.words(scenarios.front());
+        row.cells.push_back(quantity.cell(scenario));
+        row.marked = row.marked || row.cells.back() != row.cells[1];
     }
     row.tooltip = quantity.tooltip;
     return row;
@@ -158,6 +174,8 @@ Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits u
     for (const ComparedScenario& scenario : scenarios)
         out.columns.push_back({scenario.name.toStdString(), shortened(scenario.name), Unit::text,
                                scenario.name.toStdString(), Programs::csv});
+    for (const Comparing& quantity : answered(units))
+        out.rows.push_back(row_of(quantity, scenarios));
     std::set<std::string> if_differing;
     for (const Option& option : training_options())
         if (!shown_always(option)) if_differing.insert(option_name(option));
@@ -165,8 +183,6 @@ Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits u
         Row row = row_of(quantity, scenarios);
         if (row.marked || !if_differing.contains(quantity.name)) out.rows.push_back(std::move(row));
     }
-    for (const Comparing& quantity : answered(units))
-        out.rows.push_back(row_of(quantity, scenarios));
     return out;
 }
 

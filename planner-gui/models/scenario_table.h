@@ -22,7 +22,7 @@ struct ComparedScenario {
     bool priced = false;
 };
 
-/// First the question, then the prediction; rows that differ are marked. Has all training settings
+/// First the prediction, then the question; rows that differ are marked. Has all training settings
 /// that differ, and always system, batch and sequence; "-" if a system does not have a setting. The
 /// first column names the rows.
 Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits units);

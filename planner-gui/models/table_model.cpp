@@ -4,6 +4,7 @@
 #include <QFont>
 #include <algorithm>
 
+#include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -86,7 +87,7 @@ int TableModel::columnCount(const QModelIndex& parent) const {
 QVariant TableModel::text(const Row& row, std::size_t at, int role) const {
     const Column& column = table_.columns[at];
     const Cell& cell = row.cells[at];
-    QString words = qtext(cell_text(cell, column.unit, bytes_text(units_)));
+    QString words = window_text(cell_text(cell, column.unit, bytes_text(units_)));
     if (role == Qt::DisplayRole) return words;
     words.remove(QChar(0x200B));  // allows a line break there
     if (role == Qt::EditRole) return words;
@@ -99,7 +100,7 @@ QVariant TableModel::text(const Row& row, std::size_t at, int role) const {
     const std::string& tip = !cell.tooltip.empty()  ? cell.tooltip
                              : !row.tooltip.empty() ? row.tooltip
                                                     : column.help;
-    return qtext(tip);
+    return window_text(tip);
 }
 
 QVariant TableModel::data(const QModelIndex& index, int role) const {

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include "planner-gui/pages/page_parts.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
@@ -201,7 +202,7 @@ void AnswerPage::setBusy(bool busy) {
 
 void AnswerPage::fail(const QString& sentence) {
     setBusy(false);
-    failure_->say(sentence, of_before_);
+    failure_->say(without_flags(sentence), of_before_);
 }
 
 void AnswerPage::setOutdated(bool outdated) { note_->setOutdated(outdated && has_answer_); }

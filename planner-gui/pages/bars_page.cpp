@@ -30,9 +30,9 @@ BarsAnswer systems_answer(const Comparison& comparison, ByteUnits units) {
 
 BarsAnswer sensitivity_answer(const Sensitivity& sensitivity) {
     BarsAnswer out;
-    QString words = qtext(sensitivity_sentence(sensitivity));
+    QString words = window_text(sensitivity_sentence(sensitivity));
     for (const std::string& sentence : sensitivity.not_possible)
-        words += BarsPage::tr("\nNot tried: %1.").arg(qtext(sentence));
+        words += BarsPage::tr("\nNot tried: %1.").arg(window_text(sentence));
     out.sentences = {words};
     out.chart = upgrade_bars(sensitivity);
     for (const Upgrade& upgrade : sensitivity.upgrades) {
@@ -41,7 +41,8 @@ BarsAnswer sensitivity_answer(const Sensitivity& sensitivity) {
                                      : BarsPage::tr(
                                            " It cannot be adopted: no numbers of the "
                                            "machine's profile make this change.");
-        out.things.push_back({qtext(upgrade_sentence(upgrade)) + QLatin1Char('.') + why, possible});
+        out.things.push_back(
+            {window_text(upgrade_sentence(upgrade)) + QLatin1Char('.') + why, possible});
     }
     out.table = upgrades_table(sensitivity);
     out.csv = to_csv(out.table);

@@ -1,5 +1,6 @@
 #include "planner-gui/pages/pareto_page.h"
 
+#include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
 #include <QPushButton>
@@ -76,8 +77,12 @@ QWidget* ParetoPage::makeBar() {
     least_->setToolTip(tr("Least speed: names the cheapest machine that reaches it"));
     auto* const at_least = new QLabel(tr("tokens/s, at &least"), bar);
     at_least->setBuddy(least_);
+    all_ = new QCheckBox(tr("also without a price"), bar);
+    all_->setToolTip(
+        tr("Run also tries the machines that have no price: test machines and old "
+           "ones"));
     for (QWidget* const widget :
-         std::initializer_list<QWidget*>{label, cost_, at_least, least_, run, progress_})
+         std::initializer_list<QWidget*>{label, cost_, at_least, least_, all_, run, progress_})
         row->addWidget(widget);
     return bar;
 }
@@ -90,6 +95,8 @@ void ParetoPage::connectParts() {
     connect(least_, &QSpinBox::valueChanged, this, &ParetoPage::showCheapest);
     connect(parts_, &PictureTable::adopted, this, &ParetoPage::adopted);
 }
+
+bool ParetoPage::triesAll() const { return all_->isChecked(); }
 
 PictureView* ParetoPage::chart() const { return parts_->picture(); }
 

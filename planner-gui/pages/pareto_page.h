@@ -4,6 +4,7 @@
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pictures/pareto.h"
 
+class QCheckBox;
 class QComboBox;
 class QSpinBox;
 
@@ -25,6 +26,8 @@ class ParetoPage : public AnswerPage {
 
     const std::vector<MachineSystem>& rows() const { return rows_; }
     CostAxis axis() const { return axis_; }
+    /// Whether machines without a price are wanted, too.
+    bool triesAll() const;
     PictureView* chart() const;
     QByteArray svg() const override;
     QString csv() const override;
@@ -46,6 +49,7 @@ class ParetoPage : public AnswerPage {
     PictureTable* parts_ = nullptr;
     QComboBox* cost_ = nullptr;
     QSpinBox* least_ = nullptr;
+    QCheckBox* all_ = nullptr;
     QLabel *progress_ = nullptr, *cheapest_ = nullptr;
     ByteUnits units_ = ByteUnits::decimal;
     int expected_ = 0;

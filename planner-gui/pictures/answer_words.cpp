@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <QRegularExpression>
+
 #include "sim/base/format.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
@@ -28,13 +30,71 @@ std::string groups_words(const std::vector<GroupSummary>& summaries) {
     return fmt::format(" Mean error of tokens/s by group: {}.", fmt::join(groups, ", "));
 }
 
+/// "copies to the GPU ran at 82 GB/s instead of 55.4", and what compute would no longer wait for.
+std::pair<std::string, const char*> faster_words(Lane lane, const FasterLane& faster) {
+    const auto rates = [&](const char* what) {
+        return fmt::format("{} ran at {:.3g} GB/s instead of {:.3g}", what,
+                           faster.rate / kGiga * faster.factor, faster.rate / kGiga);
+    };
+    const auto times = [&](const char* what) {
+        return fmt::format("{} {:.2g} times as fast", what, faster.factor);
+    };
+    switch (lane) {
+        case Lane::host_to_device:
+            return {rates("copies to the GPU"), "the weights"};
+        case Lane::device_to_host:
+            return {rates("copies from the GPU"), "the copies of gradients"};
+        case Lane::storage_read:
+            return {rates("reads from storage"), "the storage"};
+        case Lane::storage_write:
+            return {rates("writes to storage"), "the storage"};
+        case Lane::python:
+            return {times("the core that runs Python were"), "Python"};
+        case Lane::interconnect:
+            return {times("links and network between the GPUs were"), "the other GPUs"};
+        case Lane::host:
+            return {times("the host collected gradients"), "the host"};
+        default:
+            return {times("the host's processor worked"), "the optimizer"};
+    }
+}
+
 }  // namespace
+
+QString without_flags(const QString& words) {
+    static const QRegularExpression flag(
+        QStringLiteral("(?<![\\w-])--(?:set (?=[a-z_]+\\.)|([a-z]+(?:-[a-z]+)*))"));
+    QString out;
+    qsizetype end = 0;
+    for (QRegularExpressionMatchIterator found = flag.globalMatch(words); found.hasNext();) {
+        const QRegularExpressionMatch match = found.next();
+        out += words.mid(end, match.capturedStart() - end) +
+               match.captured(1).replace(QLatin1Char('-'), QLatin1Char(' '));
+        end = match.capturedEnd();
+    }
+    return out + words.mid(end);
+}
+
+QString remedy_sentence(const Remedy& remedy) {
+    if (!remedy.faster)
+        return qtext(fmt::format("A faster {} alone would gain less than {:.0f}%.",
+                                 lane_label(remedy.lane), kLeastGain * 100));
+    const FasterLane& faster = *remedy.faster;
+    const auto [words, waits_for] = faster_words(remedy.lane, faster);
+    const std::string memory =
+        faster.host_memory > 0
+            ? fmt::format(" and host memory at {:.3g} GB/s instead of {:.3g}",
+                          faster.host_memory / kGiga * faster.factor, faster.host_memory / kGiga)
+            : "";
+    return qtext(fmt::format("If {}{}, compute would no longer wait for {}; a step would take {}.",
+                             words, memory, waits_for, format_seconds(faster.step)));
+}
 
 QString reason_text(const ScenarioValue& value, ByteUnits units) {
     std::string out = value.refused;
     for (const Shortage& shortage : value.shortages)
         out += (out.empty() ? "" : "; ") + shortage_text(shortage, bytes_text(units));
-    return qtext(out);
+    return window_text(out);
 }
 
 QString short_text(const TimedPlan& report, ByteUnits units) {
@@ -55,7 +115,7 @@ QStringList comparison_sentences(const Comparison& comparison) {
     QStringList out;
     for (const auto& sentences : {verdict(comparison), comparison.left_out})
         for (const std::string& sentence : sentences) {
-            QString words = qtext(sentence);
+            QString words = window_text(sentence);
             words[0] = words[0].toUpper();
             out << words;
         }
@@ -68,7 +128,7 @@ QString system_sentence(const Comparison& comparison, const ComparedSystem& syst
     const std::string settings = settings_text(own_settings(r.asked.training));
     const std::string with = settings.empty() ? "" : fmt::format(" with {}", settings);
     if (!system.fits())
-        return qtext(
+        return window_text(
             fmt::format("{}{} does not fit: {}.", system.name, with,
                         fmt::join(misfit_words(comparison, system, bytes_text(units)), "; ")));
     return qtext(fmt::format("{}{}: {} tokens/s, {} a step, bound by {}.", system.name, with,

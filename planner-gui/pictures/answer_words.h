@@ -10,6 +10,15 @@
 
 namespace sluice {
 
+/// The same sentence with the names of options in place of their flags: "micro batch 4" for
+/// "--micro-batch 4".
+QString without_flags(const QString& words);
+inline QString window_text(const std::string& words) { return without_flags(qtext(words)); }
+
+/// "If copies to the GPU ran at 82 GB/s instead of 55.4, compute would no longer wait for the
+/// weights; a step would take 9.16 s."
+QString remedy_sentence(const Remedy& remedy);
+
 /// Why a scenario cannot be predicted, or which memory is short; empty if it fits.
 QString reason_text(const ScenarioValue& value, ByteUnits units);
 /// "device short 11.4 GB, host short 3.0 GB"; empty if it fits.

@@ -24,16 +24,16 @@ QString reason_of(const MachineSystem& row, ByteUnits units) {
     return reason_text(row.value, units);
 }
 
-std::string refused_or_fits(const MachineSystem& row) {
-    return !row.value.is_planned() ? "refused" : row.value.fits() ? "yes" : "no";
+std::string possible_or_fits(const MachineSystem& row) {
+    return !row.value.is_planned() ? "not possible" : row.value.fits() ? "yes" : "no";
 }
 
-/// "on the front", "beaten", or why it is not in the picture; sorted in this order.
+/// Whether another is faster for less, or why it is not in the picture; sorted in this order.
 Cell outcome(const MachineSystem& row, bool on_front, ByteUnits units) {
-    if (on_front) return Cell(0).shown_as("on the front");
-    if (row.is_plotted()) return Cell(1).shown_as("beaten");
+    if (on_front) return Cell(0).shown_as("best at its price");
+    if (row.is_plotted()) return Cell(1).shown_as("not the best");
     const std::string reason = reason_of(row, units).toStdString();
-    if (!row.value.is_planned()) return Cell(3).shown_as("refused: " + reason);
+    if (!row.value.is_planned()) return Cell(3).shown_as("not possible: " + reason);
     return Cell(2).shown_as(row.value.fits() ? reason : "does not fit: " + reason);
 }
 
@@ -181,7 +181,7 @@ QStringList row_lines(const MachineSystem& row, ByteUnits units) {
                       byte_text(static_cast<double>(value.fit.host.peak.bytes), units));
     if (row.is_plotted())
         lines << ParetoText::tr("%1 an hour (%2), %3 a million tokens")
-                     .arg(qtext(format_usd(*value.usd_per_hour)), qtext(value.price_of),
+                     .arg(qtext(format_usd(*value.usd_per_hour)), window_text(value.price_of),
                           qtext(format_usd(value.usd_per_million_tokens.value_or(0))));
     return lines;
 }
@@ -209,7 +209,7 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
     std::vector<ColumnOf<MachineSystem>> columns = {
         {"machine", "machine", Unit::text, &MachineSystem::machine},
         {"system", "system", Unit::text, &MachineSystem::schedule},
-        {"fits", "", Unit::text, refused_or_fits},
+        {"fits", "", Unit::text, possible_or_fits},
         {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s),
          "predicted, in a steady step"},
         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole, if_fits([](auto& value) {
@@ -240,7 +240,7 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
          [&](auto& row) { return Cell(reason_of(row, units).toStdString()); }},
         {"", "outcome", Unit::text,
          [&](auto& row) { return outcome(row, among(front, row), units); },
-         "on the front: none is faster for less"}};
+         "best at its price: no other is faster for less money"}};
     add_beside_speed(columns, "tokens_per_s_{}_percent", [](const MachineSystem& row) {
         return row.value.is_planned() ? &row.value.asked : nullptr;
     });

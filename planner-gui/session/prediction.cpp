@@ -47,6 +47,8 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
         out.prediction = prediction;
         in_field("offer", [&] { out.cost = answer_cost(prediction, s.machine, money, s.money); });
         out.stage = static_cast<PredictionStage>(stages++);
+        if (out.stage == PredictionStage::remedies)
+            out.together = full_node(prediction, s.machine, money, s.money);
         if (so_far) so_far(out);
     };
     in_field("schedule", [&] { predict(s.model, s.machine, s.training, wanted, tell); });

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/answers/cost/cost.h"
+#include "sim/answers/cost/full_node.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/specs/scenario/scenario.h"
 
@@ -33,6 +33,7 @@ struct ScenarioAnswer {
     PredictionStage stage = PredictionStage::step;
     Prediction prediction;  ///< suggestions arrive with the band
     CostAnswer cost;
+    std::optional<FullNode> together;  ///< arrives with the last stage
 
     const Prediction& report() const { return prediction; }
 };

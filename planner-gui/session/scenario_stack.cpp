@@ -11,15 +11,6 @@ namespace sluice {
 
 namespace {
 
-/// "qwen2.5-72b on mi355x"; for files, their names without folders.
-std::string automatic_name(const PlannedScenario& planned) {
-    const auto last = [](const std::string& path) {
-        const std::string name = std::filesystem::path(path).filename().string();
-        return name.empty() ? path : name;
-    };
-    return last(planned.model.model) + " on " + last(planned.machine.machine);
-}
-
 /// "name" for "name 2".
 std::string without_number(const std::string& name) {
     const std::size_t digits = name.find_last_not_of("0123456789");
@@ -28,13 +19,18 @@ std::string without_number(const std::string& name) {
     return numbered ? name.substr(0, digits) : name;
 }
 
-/// Whether the name was not chosen by the user: the example's, or "model on machine".
-bool is_automatic_name(const PlannedScenario& planned) {
-    const std::string name = without_number(planned.name);
-    return name == example_scenario().name || name == without_number(automatic_name(planned));
-}
-
 }  // namespace
+
+std::string automatic_name(const PlannedScenario& planned) {
+    const auto last = [](const std::string& path) {
+        const std::string name = std::filesystem::path(path).filename().string();
+        return name.empty() ? path : name;
+    };
+    const auto gpus = planned.training.find("gpus");
+    return last(planned.model.model) + " on " +
+           (gpus == planned.training.end() ? "" : gpus->second + " x ") +
+           last(planned.machine.machine);
+}
 
 /// Replaces one project by another; projects are small values.
 class ChangeCommand : public QUndoCommand {
@@ -109,10 +105,15 @@ void ScenarioStack::push_new(int index, PlannedScenario scenario, const QString&
 void ScenarioStack::edit(const PlannedScenario& edited, const QString& field, const QString& what) {
     const PlannedScenario& before = current();
     PlannedScenario after = edited;
-    const bool renamed = automatic_name(before) != automatic_name(after);
-    if (renamed && before.name == after.name && is_automatic_name(before)) {
-        after.name = freeName(automatic_name(after));
-        if (after.notes == example_scenario().notes) after.notes.clear();
+    // A name that the user did not choose begins with model and machine.
+    const std::string own = automatic_name(before), name = without_number(before.name);
+    if (own != automatic_name(after) && before.name == after.name) {
+        if (name == example_scenario().name)
+            after.name = freeName(automatic_name(after));
+        else if (name.starts_with(own))
+            after.name = freeName(automatic_name(after) + name.substr(own.size()));
+        if (after.name != before.name && after.notes == example_scenario().notes)
+            after.notes.clear();
     }
     push_edit(currentIndex(), after, field, what);
 }

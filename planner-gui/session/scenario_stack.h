@@ -9,6 +9,9 @@
 
 namespace sluice {
 
+/// "qwen2.5-72b on mi355x", "qwen2.5-72b on 16 x mi355x"; for files, their names without folders.
+std::string automatic_name(const PlannedScenario& planned);
+
 /// Never empty. Every change can be undone, except the choice of the current scenario. Consecutive
 /// edits of one field are undone together.
 class ScenarioStack : public QObject {

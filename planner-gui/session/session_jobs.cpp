@@ -47,13 +47,14 @@ bool is_cluster(const PlannedScenario& planned) {
            typed->second == schedule_with(&ScheduleRecord::several_gpus)->name;
 }
 
-std::vector<std::string> machines_to_try(const PlannedScenario& planned) {
+std::vector<std::string> machines_to_try(const PlannedScenario& planned, bool all) {
     const std::string& own = planned.machine.machine;
     std::vector<std::string> out = {own};
     for (const std::string& id : library_machines()) {
         // h200-sxm-pcie5 is already there as h200-sxm-pcie5-1.5tb.
         const bool with_size = own.starts_with(id + "-") && !in_library(own);
-        if (id != own && !with_size) out.push_back(id);
+        if (id != own && !with_size && (all || !price_list(read_machine_profile(id)).empty()))
+            out.push_back(id);
     }
     return out;
 }

@@ -34,8 +34,9 @@ struct ExploredAxis {
 /// Whether several GPUs train with everything in their memory.
 bool is_cluster(const PlannedScenario& planned);
 
-/// The scenario's machine, then the machines of the library.
-std::vector<std::string> machines_to_try(const PlannedScenario& planned);
+/// The scenario's machine, then the machines of the library that have a price; `all`: also the
+/// others, which are test machines and old ones.
+std::vector<std::string> machines_to_try(const PlannedScenario& planned, bool all);
 
 /// Which machine to buy or rent: the one of `planned` or of the other scenarios. Each has the
 /// training settings of `planned`, or its own if its number of GPUs differs, and the price, rent or

@@ -32,10 +32,10 @@ PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& mach
                            Schedule schedule) {
     PlannedScenario planned = on_machine(asked, machine, schedule->name);
     const Scenario s = resolve(planned);
-    const TrainingSpec training =
-        schedule->ours
-            ? choose_plan(s.model, s.machine, s.training, {}).training
-            : fitting_training(s.model, s.machine, s.training, true).value_or(s.training);
+    TrainingSpec training = s.training;
+    if (schedule->ours) training = choose_plan(s.model, s.machine, training, {}).training;
+    // Smaller micro-batches than those that the choice considers may fit.
+    training = fitting_training(s.model, s.machine, training, true).value_or(training);
     return with_training(std::move(planned), s.training, training);
 }
 

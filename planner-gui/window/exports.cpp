@@ -1,6 +1,5 @@
 #include "planner-gui/window/exports.h"
 
-#include <QBuffer>
 #include <QMenu>
 #include <QPrintDialog>
 #include <QPrinter>
@@ -151,12 +150,8 @@ void Exports::writeCsv(const QString& file) {
 }
 
 void Exports::writePng(const QString& file) {
-    QWidget* const page = pages_.currentWidget();
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    if (page != nullptr) page->grab().save(&buffer, "PNG");
-    write(file, bytes, tr("There is no page to draw."));
+    const QByteArray svg = pages_.svg();
+    write(file, svg.isEmpty() ? QByteArray() : picture_png(svg), noPicture());
 }
 
 }  // namespace sluice

@@ -67,7 +67,8 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
       field_(field),
       label_(new QLabel(label, this)),
       unit_(new QLabel(this)),
-      mistake_(new QLabel(this)) {
+      mistake_(new QLabel(this)),
+      help_(new QLabel(this)) {
     if (kind == Kind::text) {
         auto* const line = new QLineEdit(this);
         line->setMinimumWidth(fontMetrics().averageCharWidth() * 8);
@@ -86,6 +87,10 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     mistake_->setTextFormat(Qt::PlainText);  // the message may quote typed text
     mistake_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     mistake_->hide();
+    help_->setWordWrap(true);
+    help_->setTextFormat(Qt::PlainText);
+    help_->setForegroundRole(QPalette::PlaceholderText);
+    help_->hide();
     unit_->hide();
 
     auto* const grid = new QGridLayout(this);
@@ -99,6 +104,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     grid->addWidget(label_, 0, 0);
     grid->addLayout(beside, 0, 1);
     grid->addWidget(mistake_, 1, 0, 1, 2);
+    grid->addWidget(help_, 2, 0, 1, 2);
     // Labels of all rows have the same width; longer ones wrap.
     label_->setFixedWidth(fontMetrics().averageCharWidth() * 15);
     grid->setColumnStretch(1, 1);
@@ -144,7 +150,10 @@ void FieldRow::setHelp(const QString& help) {
     label_->setToolTip(help);
     editor_->setToolTip(help);
     editor_->setAccessibleDescription(help);
+    help_->setText(help);
 }
+
+void FieldRow::showHelp(bool on) { help_->setVisible(on && !help_->text().isEmpty()); }
 
 void FieldRow::setMistake(const QString& sentence) {
     mistake_->setVisible(!sentence.isEmpty());

@@ -34,6 +34,8 @@ class FieldRow : public QWidget {
     void setPlaceholder(const QString& text);
     void setUnit(const QString& unit);
     void setHelp(const QString& help);
+    /// Shows the help below the editor, too.
+    void showHelp(bool on);
     /// A sentence below the editor; empty: nothing is wrong.
     void setMistake(const QString& sentence);
     QString mistake() const { return mistake_->text(); }
@@ -50,7 +52,7 @@ class FieldRow : public QWidget {
     QString field_;
     QLabel* label_;
     QLabel* unit_;
-    QLabel* mistake_;
+    QLabel *mistake_, *help_;
     QWidget* editor_;
     QLayout* beside_;
 };

@@ -11,6 +11,7 @@
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/validation_page.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
@@ -122,17 +123,15 @@ void MainWindow::connectParts() {
             [this](const QString& sentence, const QString& field) {
                 prediction_.reset();
                 pages_->setPrediction(nullptr);
-                form_->setMistake(field, sentence);
-                verdict_->setRefused(sentence);
+                form_->setMistake(field, without_flags(sentence));
+                verdict_->setRefused(without_flags(sentence));
             });
     connect(verdict_, &VerdictPanel::adopted, this,
-            [this](const std::vector<Setting>& settings) { adopt(settings, tr("suggestion")); });
+            [this](const std::vector<Setting>& settings) { adopt(settings); });
     connect(verdict_, &VerdictPanel::asked, this, &MainWindow::ask);
     connect(pages_, &QTabWidget::currentChanged, this, &MainWindow::lookAtFiles);
     connect(pages_, &Pages::adopted, this,
-            [this](const PlannedScenario& planned, const QString& what) {
-                stack_.edit(planned, {}, what);
-            });
+            [this](const PlannedScenario& planned) { stack_.add(planned); });
 }
 
 void MainWindow::connectStart() {
@@ -188,10 +187,13 @@ void MainWindow::changeEvent(QEvent* event) {
     pages_->showScenarios();
 }
 
-void MainWindow::adopt(const std::vector<Setting>& settings, const QString& what) {
+void MainWindow::adopt(const std::vector<Setting>& settings) {
     // A click may come before the verdict on a scenario that was just selected.
-    if (prediction_ != nullptr && ask_the_same(prediction_->planned, stack_.current()))
-        stack_.edit(with_settings(stack_.current(), settings), {}, what);
+    if (prediction_ == nullptr || !ask_the_same(prediction_->planned, stack_.current())) return;
+    PlannedScenario planned = with_settings(stack_.current(), settings);
+    planned.name = automatic_name(planned) + ", " + in_words(settings).toStdString();
+    planned.notes.clear();
+    stack_.add(planned);
 }
 
 void MainWindow::ask(int question) {

@@ -78,7 +78,8 @@ class MainWindow : public QMainWindow {
     void showRecent(QMenu& menu);
     void showTitle();
     void showCurrent();
-    void adopt(const std::vector<Setting>& settings, const QString& what);
+    /// Adds the current scenario with these settings.
+    void adopt(const std::vector<Setting>& settings);
     void ask(int question);
     /// Requests the verdict again if a file that the scenario names has changed.
     void lookAtFiles();

@@ -37,7 +37,7 @@ void MainWindow::chooseProject() {
 
 void MainWindow::openEmpty() {
     PlannedScenario scenario = example_scenario();
-    scenario.name = tr("Scenario").toStdString();
+    scenario.name = automatic_name(scenario);
     scenario.notes.clear();
     files_.start(scenario);
 }

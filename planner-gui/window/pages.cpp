@@ -6,6 +6,7 @@
 #include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/money_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/prediction_page.h"
 #include "planner-gui/pages/timeline_page.h"
@@ -38,6 +39,7 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     memory_ =
         add(new PredictionPage({tr("Memory of device and host"), memory_picture, memory_table}),
             tr("Memory"), QStringLiteral("memory"));
+    money_ = add(new MoneyPage, tr("Money"), QStringLiteral("money"));
     compare_ = add(new ComparePage, tr("Compare"), QStringLiteral("compare"));
     pareto_ = add(new ParetoPage, tr("Machines"), QStringLiteral("machines"));
     explore_ = add(new ExplorePage, tr("Explore"), QStringLiteral("explore"));
@@ -65,6 +67,7 @@ void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& predictio
     showStep(another);
     for (PredictionPage* const page : findChildren<PredictionPage*>())
         page->setReport(shared_report(prediction));
+    money_->setPrediction(prediction);
     if (prediction == nullptr) return;
     side_by_side_->add(prediction);
     const Prediction& report = prediction->report();
@@ -133,9 +136,10 @@ bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) {
 }
 
 void Pages::adopt(PlannedScenario planned, const QString& what) {
-    planned.name = stack_.current().name;
-    planned.notes = stack_.current().notes;
-    Q_EMIT adopted(planned, what);
+    planned.name = automatic_name(planned);
+    if (!what.isEmpty()) planned.name += ", " + what.toStdString();
+    planned.notes.clear();
+    Q_EMIT adopted(planned);
 }
 
 void Pages::adoptSystem(const ComparedSystem& system) {

@@ -18,6 +18,7 @@ class AnswerPage;
 class BarsPage;
 class ComparePage;
 class ExplorePage;
+class MoneyPage;
 class Page;
 class ParetoPage;
 class PredictionPage;
@@ -55,6 +56,7 @@ class Pages : public QTabWidget {
 
     TimelinePage& timeline() { return *timeline_; }
     PredictionPage& memory() { return *memory_; }
+    MoneyPage& money() { return *money_; }
     ComparePage& compare() { return *compare_; }
     ExplorePage& explore() { return *explore_; }
     ParetoPage& pareto() { return *pareto_; }
@@ -62,8 +64,8 @@ class Pages : public QTabWidget {
     ValidationPage& validation() { return *validation_page_; }
 
   Q_SIGNALS:
-    /// The current scenario is to become this one; `what` is for the menu.
-    void adopted(sluice::PlannedScenario planned, QString what);
+    /// The project is to have this scenario, too.
+    void adopted(sluice::PlannedScenario planned);
 
   private:
     /// `name` as returned by name().
@@ -91,8 +93,8 @@ class Pages : public QTabWidget {
     void fail(JobKind kind, const QString& sentence);
     void startPareto();
 
-    /// Keeps name and notes of the current scenario. The rest becomes the scenario that the page
-    /// predicted, so that the verdict has the page's numbers.
+    /// The scenario that the page predicted, so that the verdict has the page's numbers. It is
+    /// named after what it is, and `what` distinguishes it.
     void adopt(PlannedScenario planned, const QString& what);
     void adoptSystem(const ComparedSystem& system);
     void adoptUpgrade(const Upgrade& upgrade);
@@ -111,6 +113,7 @@ class Pages : public QTabWidget {
 
     TimelinePage* timeline_;
     PredictionPage* memory_;
+    MoneyPage* money_;
     ComparePage* compare_;
     ParetoPage* pareto_;
     ExplorePage* explore_;

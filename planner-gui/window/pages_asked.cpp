@@ -10,6 +10,19 @@
 
 namespace sluice {
 
+namespace {
+
+/// "batch 64, seq 4096".
+QString words_of(const std::vector<VariedValue>& cell) {
+    QStringList out;
+    for (const VariedValue& one : cell)
+        out << qtext(one.number.label + " " + value_label(one.number, one.value) +
+                     (one.number.option == nullptr ? " " + one.number.unit : ""));
+    return out.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
 AnswerPage* Pages::answering(JobKind kind) const {
     switch (kind) {
         case JobKind::compare:
@@ -125,7 +138,7 @@ void Pages::connectExplore() {
         });
     connect(explore_, &ExplorePage::adopted, this, [this](const std::vector<VariedValue>& cell) {
         if (const PlannedScenario* const shown = of(JobKind::explore).shown())
-            adopt(with_values(*shown, cell), tr("cell of the map"));
+            adopt(with_values(*shown, cell), words_of(cell));
     });
 }
 
@@ -138,8 +151,8 @@ void Pages::connectPareto() {
                 answered(JobKind::machines);
             });
     connect(pareto_, &ParetoPage::adopted, this, [this](int row) {
-        adopt(pareto_->rows()[static_cast<std::size_t>(row)].value.planned,
-              tr("machine and system"));
+        const MachineSystem& taken = pareto_->rows()[static_cast<std::size_t>(row)];
+        adopt(taken.value.planned, qtext(taken.schedule));
     });
 }
 
@@ -150,7 +163,7 @@ void Pages::startPareto() {
     // If the scenario is a cluster, each machine is also tried with that number of GPUs.
     if (is_cluster(planned))
         systems.emplace_back(schedule_with(&ScheduleRecord::several_gpus)->name);
-    const std::vector<std::string> machines = machines_to_try(planned);
+    const std::vector<std::string> machines = machines_to_try(planned, pareto_->triesAll());
     pareto_->start(static_cast<int>(machines.size() * systems.size()));
     session_.tryMachines(planned, machines, systems);
 }

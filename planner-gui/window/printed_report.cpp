@@ -1,5 +1,6 @@
 #include "planner-gui/window/printed_report.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QBuffer>
 #include <QImage>
 #include <QPainter>
@@ -8,6 +9,7 @@
 #include <QSvgRenderer>
 #include <QTextDocument>
 #include <QUrl>
+#include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
 #include "sim/report/answers/answer_reports.h"
@@ -15,13 +17,26 @@
 namespace sluice {
 namespace {
 
-constexpr double kPictureScale = 3;  // pixels a point: 216 dots an inch
+constexpr double kDocumentDpi = 96;  // of Qt's documents
+constexpr double kPictureScale = 3;  // pixels of a picture for each of the document
+constexpr double kHighest = 0.8;     // of a page: a picture
+constexpr int kMostPages = 6;
+constexpr int kColumns = 2;                                    // of the appendix
+constexpr double kGap = 20;                                    // between them, in pixels
+constexpr double kLargest = 7, kSmallest = 3.5, kStep = 0.25;  // of letters, in points
 
-/// Sizes on paper in points; the styles that Qt's documents know.
-const QString kStyle = QStringLiteral(
-    "h1{font-size:14pt}h2{font-size:11pt}h3{font-size:9pt}"
-    "p,li,td,th,dt,dd{font-size:7pt}th{text-align:left;background:#eeeeee}"
-    "th,td{padding:1px 4px}code{font-size:7pt}small{font-size:6pt}");
+/// The styles that Qt's documents know.
+QString style_of(double points) {
+    return QStringLiteral(
+               "h1{font-size:%1pt}h2{font-size:%2pt}h3{font-size:%3pt}"
+               "p,li,td,th,dt,dd{font-size:%4pt}th{text-align:left;background:#eeeeee}"
+               "th,td{padding:1px 3px}code{font-size:%4pt}small{font-size:%4pt}"
+               "p,ul,h3{margin-top:2px;margin-bottom:2px}h2{margin-top:8px;margin-bottom:2px}")
+        .arg(2 * points)
+        .arg(1.5 * points)
+        .arg(1.15 * points)
+        .arg(points);
+}
 
 QImage drawn(QSvgRenderer& renderer, double width) {
     const QSizeF size = renderer.defaultSize();
@@ -33,41 +48,98 @@ QImage drawn(QSvgRenderer& renderer, double width) {
     return image;
 }
 
-/// Each inline picture becomes an image of the document.
-QString with_pictures(const QString& html, QTextDocument& document, double width) {
-    static const QRegularExpression svg(QStringLiteral("<svg.*?</svg>"),
-                                        QRegularExpression::DotMatchesEverythingOption);
+/// Each figure becomes an image of the document, half as wide as the page; two share a line, as
+/// long as no text is between them.
+QString with_pictures(const QString& html, QTextDocument& document, const QSizeF& page) {
+    static const QRegularExpression figure(QStringLiteral("<figure>(.*?)(<svg.*?</svg>)</figure>"),
+                                           QRegularExpression::DotMatchesEverythingOption);
     QString out;
     qsizetype end = 0;
     int count = 0;
-    for (QRegularExpressionMatchIterator found = svg.globalMatch(html); found.hasNext();) {
+    for (QRegularExpressionMatchIterator found = figure.globalMatch(html); found.hasNext();) {
         const QRegularExpressionMatch match = found.next();
-        QSvgRenderer renderer(match.captured().toUtf8());
+        QSvgRenderer renderer(match.captured(2).toUtf8());
         out += html.mid(end, match.capturedStart() - end);
         end = match.capturedEnd();
         if (!renderer.isValid()) continue;
+        const QSizeF size = renderer.defaultSize();
+        const double width = std::min(page.width() / 2 - kGap,
+                                      kHighest * page.height() * size.width() / size.height());
         const QString name = QStringLiteral("picture:%1").arg(count++);
         document.addResource(QTextDocument::ImageResource, QUrl(name), drawn(renderer, width));
-        out += QStringLiteral("<br><img src=\"%1\" width=\"%2\">").arg(name).arg(width);
+        out += QStringLiteral("<img src=\"%1\" width=\"%2\">").arg(name).arg(width);
     }
     return out + html.mid(end);
+}
+
+struct Part {
+    std::unique_ptr<QTextDocument> document;
+    int columns = 1;
+    int sheets() const { return (document->pageCount() + columns - 1) / columns; }
+};
+
+/// `page`: of a sheet, in pixels of the document.
+Part part_of(const QString& html, const QSizeF& page, double points, int columns) {
+    Part out{std::make_unique<QTextDocument>(), columns};
+    const QSizeF column((page.width() - (columns - 1) * kGap) / columns, page.height());
+    out.document->setDocumentMargin(0);
+    out.document->setDefaultStyleSheet(style_of(points));
+    out.document->setHtml(with_pictures(html, *out.document, page));
+    out.document->setPageSize(column);
+    return out;
+}
+
+/// The letters are as large as the number of pages allows.
+std::vector<Part> parts_of(const QString& html, const QSizeF& page) {
+    static const QString appendix = QStringLiteral("<div class=\"appendix\">");
+    const qsizetype split = html.indexOf(appendix);
+    const QString front = html.left(split), back = split < 0 ? QString() : html.mid(split);
+    for (double points = kLargest;; points -= kStep) {
+        std::vector<Part> out;
+        out.push_back(part_of(front, page, points, 1));
+        if (!back.isEmpty()) out.push_back(part_of(back, page, points, kColumns));
+        int sheets = 0;
+        for (const Part& part : out) sheets += part.sheets();
+        if (sheets <= kMostPages || points <= kSmallest) return out;
+    }
+}
+
+void draw_sheet(QPainter& painter, const Part& part, int sheet, const QSizeF& page) {
+    const QSizeF column = part.document->pageSize();
+    for (int i = 0; i < part.columns; ++i) {
+        const QRectF shown({0, (sheet * part.columns + i) * page.height()}, column);
+        painter.save();
+        painter.translate(i * (column.width() + kGap), -shown.top());
+        painter.setClipRect(shown);
+        QAbstractTextDocumentLayout::PaintContext context;
+        context.clip = shown;
+        context.palette.setColor(QPalette::Text, Qt::black);
+        part.document->documentLayout()->draw(&painter, context);
+        painter.restore();
+    }
 }
 
 }  // namespace
 
 void print_report(const Decision& decision, QPagedPaintDevice& device) {
-    QTextDocument document;
-    document.setDefaultStyleSheet(kStyle);
-    const double width = device.pageLayout().paintRect(QPageLayout::Point).width();
     QString html = qtext(decision_html(decision));
     static const QRegularExpression style(QStringLiteral("<style.*?</style>"),
                                           QRegularExpression::DotMatchesEverythingOption);
     html.remove(style);
     html.replace(QStringLiteral("<table"),
                  QStringLiteral("<table cellspacing=\"0\" border=\"0\" width=\"100%\""));
-    document.setHtml(with_pictures(html, document, width));
-    document.setPageSize(device.pageLayout().paintRect(QPageLayout::Point).size());
-    document.print(&device);
+    const QSizeF page = device.pageLayout().paintRect(QPageLayout::Inch).size() * kDocumentDpi;
+    QPainter painter(&device);
+    const double scale = device.logicalDpiX() / kDocumentDpi;
+    painter.scale(scale, scale);
+    bool first = true;
+    for (const Part& part : parts_of(html, page)) {
+        for (int sheet = 0; sheet < part.sheets(); ++sheet) {
+            if (!first) device.newPage();
+            first = false;
+            draw_sheet(painter, part, sheet, page);
+        }
+    }
 }
 
 QByteArray report_pdf(const Decision& decision) {
@@ -81,6 +153,16 @@ QByteArray report_pdf(const Decision& decision) {
         print_report(decision, writer);
     }
     return buffer.data();
+}
+
+QByteArray picture_png(const QByteArray& svg) {
+    constexpr double kPixels = 2;
+    QSvgRenderer renderer(svg);
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    drawn(renderer, renderer.defaultSize().width() * kPixels / kPictureScale).save(&buffer, "PNG");
+    return bytes;
 }
 
 QByteArray picture_pdf(const QByteArray& svg, const QString& title) {

@@ -14,6 +14,9 @@ void print_report(const Decision& decision, QPagedPaintDevice& device);
 /// The bytes of a PDF file, A4 landscape.
 QByteArray report_pdf(const Decision& decision);
 
+/// An SVG file as PNG, with two pixels a pixel.
+QByteArray picture_png(const QByteArray& svg);
+
 /// The bytes of a PDF file with one page as large as the picture; lines stay lines.
 QByteArray picture_pdf(const QByteArray& svg, const QString& title);
 

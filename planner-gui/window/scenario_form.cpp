@@ -8,6 +8,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/window/file_dialogs.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -25,6 +26,10 @@ QString label_of(const char* field) {
     static const QHash<QString, QString> others = {
         {QStringLiteral("Schedule"), QObject::tr("System")},
         {QStringLiteral("Seq"), QObject::tr("Sequence")},
+        {QStringLiteral("Buffer depth"), QObject::tr("Weight slots")},
+        {QStringLiteral("Gradient slabs"), QObject::tr("Waiting gradients")},
+        {QStringLiteral("Host gradient slabs"), QObject::tr("Waiting on the host")},
+        {QStringLiteral("Keep last layers"), QObject::tr("Last layers kept")},
         {QStringLiteral("Tokens"), QObject::tr("Tokens of the run")},
         {QStringLiteral("Usd per hour"), QObject::tr("Rent")},
         {QStringLiteral("Buy"), QObject::tr("Buy instead of rent")},
@@ -63,6 +68,12 @@ ScenarioForm::ScenarioForm(QWidget* parent) : QScrollArea(parent), numbers_(new 
     mistake_->setTextFormat(Qt::PlainText);
     mistake_->hide();
     groups_->addWidget(mistake_);
+    auto* const explain = new QCheckBox(tr("E&xplain each field"), content);
+    explain->setObjectName(QStringLiteral("explain"));
+    groups_->addWidget(explain);
+    connect(explain, &QCheckBox::toggled, this, [this](bool on) {
+        for (const auto& [field, row] : rows_) row->showHelp(on);
+    });
     addModel();
     addMachine();
     addTraining();
@@ -185,7 +196,7 @@ void ScenarioForm::addTraining() {
         FieldRow* const row =
             addRow(group, QString::fromLatin1(option.field), label_of(option.field),
                    choices.isEmpty() ? FieldRow::Kind::text : FieldRow::Kind::choice, choices);
-        row->setHelp(qtext(option_help(option)));
+        row->setHelp(window_text(option_help(option)));
         row->setPlaceholder(qtext(option_text(TrainingSpec{}, option)));
         if (!option.is_memory) row->setUnit(QString::fromLatin1(option.unit));
     }
@@ -198,7 +209,7 @@ void ScenarioForm::addMoney() {
         if (option.kind == MoneyOption::Kind::flag) {
             buy_ = new QCheckBox(label_of(option.field), group->parentWidget());
             buy_->setObjectName(field);
-            buy_->setToolTip(qtext(money_help(option)));
+            buy_->setToolTip(window_text(money_help(option)));
             group->addWidget(buy_);
             connect(buy_, &QCheckBox::toggled, this, [this, field](bool on) {
                 planned_ = with_value(planned_, field.toStdString(), on ? "1" : "");
@@ -207,7 +218,7 @@ void ScenarioForm::addMoney() {
             continue;
         }
         FieldRow* const row = addRow(group, field, label_of(option.field), FieldRow::Kind::text);
-        row->setHelp(qtext(money_help(option)));
+        row->setHelp(window_text(money_help(option)));
         row->setPlaceholder(qtext(option.standard.substr(0, option.standard.find(','))));
         row->setUnit(QString::fromLatin1(option.unit));
     }

@@ -8,6 +8,8 @@
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
+#include "planner-gui/pictures/answer_words.h"
+#include "planner-gui/session/scenario_stack.h"
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/scenario_form.h"
 #include "sim/report/report.h"
@@ -61,7 +63,7 @@ QString how(const StartCandidate& one) {
     const QString paid = one.owned || !payment ? QString()
                                                : QObject::tr(" %1 an hour: %2.")
                                                      .arg(qtext(format_usd(one.run.usd_per_hour)),
-                                                          qtext(payment_words(*payment)));
+                                                          window_text(payment_words(*payment)));
     return memory + QLatin1Char(' ') + step + paid;
 }
 
@@ -237,7 +239,7 @@ void StartPage::finish(const QString& failure) {
         candidates_, [this](const StartCandidate& one) { return meets(asked_, one); });
     const auto fitting = std::ranges::count_if(candidates_, &StartCandidate::fits);
     if (!failure.isEmpty())
-        progress_->setText(failure);
+        progress_->setText(without_flags(failure));
     else if (fitting == 0)
         progress_->setText(tr("The model fits no machine with a price."));
     else
@@ -277,10 +279,7 @@ QWidget* StartPage::card(const StartPick& pick, bool first) {
     open->setObjectName(QStringLiteral("openPlan"));
     open->setAccessibleName(tr("Open the plan on %1").arg(name));
     PlannedScenario planned = one.answer->planned;
-    planned.name = tr("%1 on %2")
-                       .arg(qtext(planned.model.model.substr(planned.model.model.rfind('/') + 1)))
-                       .arg(name)
-                       .toStdString();
+    planned.name = automatic_name(planned);
     planned.notes = pick.why + " " + time_and_money(one);
     connect(open, &QPushButton::clicked, this, [this, planned] { Q_EMIT chosen(planned); });
     grid->addWidget(open, 0, 1, 3, 1, Qt::AlignRight | Qt::AlignVCenter);

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "planner-gui/pages/page_parts.h"
-#include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "sim/base/format.h"
 
 namespace sluice {
@@ -24,7 +24,7 @@ QString amount(double value) {
 QString paid_to(const Payment& payment) {
     const QString name =
         payment.price_usd == 0
-            ? qtext(payment.name)
+            ? window_text(payment.name)
             : QObject::tr("bought for %1").arg(qtext(format_usd(payment.price_usd)));
     if (!payment.paid) return name;
     const QString gpus = QString::number(payment.paid->gpus);

@@ -6,6 +6,7 @@
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
+#include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/verdict_figures.h"
 #include "sim/base/format.h"
@@ -31,15 +32,14 @@ QString used(const QString& name, const Fit::OfTier& tier, ByteUnits units) {
              byte_text(static_cast<double>(tier.usable), units));
 }
 
-/// "state bytes 8, host memory 1TB".
+}  // namespace
+
 QString in_words(const std::vector<Setting>& settings) {
     QStringList out;
     for (const Setting& one : settings)
         out << qtext(one.field + " " + one.value).replace(QLatin1Char('_'), QLatin1Char(' '));
     return out.join(QStringLiteral(", "));
 }
-
-}  // namespace
 
 VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("verdict"));
@@ -155,16 +155,16 @@ void VerdictPanel::showDetail() {
 
 void VerdictPanel::showLimit() {
     const Prediction& r = prediction_->report();
-    QStringList sentences{tr("Bound by %1").arg(qtext(bottleneck_text(r.step)))};
-    for (const Remedy& remedy : r.advice.remedies) sentences << qtext(remedy_text(remedy));
+    QStringList sentences{tr("Bound by %1.").arg(qtext(bottleneck_text(r.step)))};
+    for (const Remedy& remedy : r.advice.remedies) sentences << remedy_sentence(remedy);
     bound_->setText(sentences.join(QLatin1Char('\n')));
 }
 
 void VerdictPanel::showConfidence() {
     const Prediction& r = prediction_->report();
     QStringList assumptions;
-    for (const std::string& one : r.plan.assumptions) assumptions << qtext(one);
-    for (const std::string& one : prediction_->cost.assumptions) assumptions << qtext(one);
+    for (const std::string& one : r.plan.assumptions) assumptions << window_text(one);
+    for (const std::string& one : prediction_->cost.assumptions) assumptions << window_text(one);
     confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
                              .arg(qtext(confidence_name(r.plan.confidence)))
                              .arg(assumptions.size()));
@@ -192,8 +192,8 @@ void VerdictPanel::addSuggestions() {
     if (!suggestions.empty())
         words += tr(" It fits with:");
     else if (in_vain)
-        words +=
-            tr(" %1.").arg(capitalized(qtext(no_suggestion_text(*in_vain, bytes_text(units_)))));
+        words += tr(" %1.").arg(
+            capitalized(window_text(no_suggestion_text(*in_vain, bytes_text(units_)))));
     auto* const sentence = new QLabel(words, offers_);
     sentence->setWordWrap(suggestions.empty());
     offers_->layout()->addWidget(sentence);
@@ -201,10 +201,9 @@ void VerdictPanel::addSuggestions() {
         const std::vector<Setting>& settings = suggestion.settings;
         auto* const button = new QPushButton(in_words(settings), offers_);
         button->setObjectName(QStringLiteral("suggestion"));
-        // Uses the units that fields and command lines take.
-        button->setToolTip(tr("On the command line: %1\nFits with it: device %2, host %3")
-                               .arg(qtext(setting_flags(settings)),
-                                    byte_text(static_cast<double>(suggestion.device_peak), units_),
+        button->setToolTip(tr("Adds this scenario, which uses %1 of device memory and %2 of host "
+                              "memory")
+                               .arg(byte_text(static_cast<double>(suggestion.device_peak), units_),
                                     byte_text(static_cast<double>(suggestion.host_peak), units_)));
         button->setAccessibleName(tr("Adopt %1").arg(button->text()));
         connect(button, &QPushButton::clicked, this,

@@ -12,6 +12,9 @@ namespace sluice {
 
 class VerdictFigures;
 
+/// "state bytes 8, host memory 1TB".
+QString in_words(const std::vector<Setting>& settings);
+
 class VerdictPanel : public QFrame {
     Q_OBJECT
   public:

@@ -30,4 +30,27 @@ TEST_CASE("validation: several groups are each said with their own error", "[pic
         " Mean error of tokens/s by group: look 10.0% (2 runs), held-out 25.0% (1 run).")));
 }
 
+TEST_CASE("words: options have names in place of flags", "[pictures]") {
+    CHECK(window_text("it fits with --micro-batch 4 --host-memory 1TB") ==
+          QStringLiteral("it fits with micro batch 4 host memory 1TB"));
+    CHECK(window_text("give --set host.gpus=NUMBER") == QStringLiteral("give host.gpus=NUMBER"));
+    CHECK(window_text("a-b--c, 4 -- 5, x.json") == QStringLiteral("a-b--c, 4 -- 5, x.json"));
+}
+
+TEST_CASE("words: a remedy is a sentence with both rates", "[pictures]") {
+    Remedy remedy;
+    remedy.lane = Lane::host_to_device;
+    CHECK(remedy_sentence(remedy).contains(QStringLiteral("alone would gain less than 2%.")));
+    FasterLane faster;
+    faster.factor = 1.5;
+    faster.step = 9;
+    faster.rate = 50e9;
+    faster.host_memory = 200e9;
+    remedy.faster = faster;
+    CHECK(remedy_sentence(remedy) ==
+          QStringLiteral("If copies to the GPU ran at 75 GB/s instead of 50 and host memory at 300 "
+                         "GB/s instead of 200, compute would no longer wait for the weights; a "
+                         "step would take 9.00 s."));
+}
+
 }  // namespace sluice

@@ -47,7 +47,8 @@ TEST_CASE("a heat map in words", "[pictures]") {
                        QStringLiteral("$0.46 a million tokens"),
                        QStringLiteral("bound by GPU compute")}));
     CHECK(cell_lines(map, {2, 1}, ByteUnits::decimal).size() == 2);
-    CHECK(cell_lines(map, {2, 0}, ByteUnits::decimal)[2].startsWith(QStringLiteral("without the memory limit")));
+    CHECK(cell_lines(map, {2, 0}, ByteUnits::decimal)[2].startsWith(
+        QStringLiteral("without the memory limit")));
     const auto captions = [&](CellIndex at) {
         return cell_captions(map, at, HeatQuantity::tokens_per_s, ByteUnits::decimal);
     };
@@ -68,7 +69,7 @@ TEST_CASE("a heat map as CSV and SVG", "[pictures]") {
         lines[2].startsWith(QStringLiteral("16,1024,fits,3000,2,20000000000,60000000000,0,0,0,")));
     CHECK(lines[6].startsWith(QStringLiteral("32,2048,refused,,,,,,,,,")));
     CHECK(
-        lines[6].endsWith(QStringLiteral("\"--batch is 32, expected a multiple of --micro-batch "
+        lines[6].endsWith(QStringLiteral("\"batch is 32, expected a multiple of micro batch "
                                          "(3)\"")));
     const auto columns = lines[0].count(QLatin1Char(','));
     CHECK(lines[1].count(QLatin1Char(',')) == columns);
@@ -137,7 +138,7 @@ TEST_CASE("a heat map's cells as a table that is filled row by row", "[pictures]
     CHECK(text({1, 0}, "tokens_per_s") == QStringLiteral("3,000"));
     CHECK(text({2, 0}, "state") == QStringLiteral("does not fit"));
     CHECK(text({2, 1}, "tokens_per_s") == QStringLiteral("-"));
-    CHECK(text({2, 1}, "reason").contains(QStringLiteral("--micro-batch")));
+    CHECK(text({2, 1}, "reason").contains(QStringLiteral("micro batch")));
     CHECK(model.headerData(0, Qt::Horizontal, Qt::DisplayRole).toString() ==
           QStringLiteral("Batch [sequences]"));
 

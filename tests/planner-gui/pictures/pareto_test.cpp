@@ -92,7 +92,7 @@ TEST_CASE("cost and speed in words, CSV and SVG", "[pictures]") {
         const bool quoted = csv[i].contains(QLatin1Char('"'));
         if (!quoted) CHECK(csv[i].count(QLatin1Char(',')) == csv[0].count(QLatin1Char(',')));
     }
-    CHECK(csv[6].startsWith(QStringLiteral("odd,streamed,refused,,,,,,,,,no,no,")));
+    CHECK(csv[6].startsWith(QStringLiteral("odd,streamed,not possible,,,,,,,,,no,no,")));
     const auto picture = [](const std::vector<MachineSystem>& of) {
         return pareto_picture(of, CostAxis::usd_per_hour, ByteUnits::decimal, {1000, 620});
     };
@@ -113,20 +113,20 @@ TEST_CASE("machines and systems as a table that grows", "[pictures]") {
         model.setTable(pareto_table(rows, axis, units), units);
     };
     set({example_row("beaten", 2000, 5)}, CostAxis::usd_per_hour, ByteUnits::decimal);
-    CHECK(text(0, "outcome") == QStringLiteral("on the front"));
+    CHECK(text(0, "outcome") == QStringLiteral("best at its price"));
     const std::vector<MachineSystem> rows = example_rows();
     set(rows, CostAxis::usd_per_hour, ByteUnits::decimal);
-    CHECK(text(0, "outcome") == QStringLiteral("on the front"));
-    CHECK(text(1, "outcome") == QStringLiteral("beaten"));
+    CHECK(text(0, "outcome") == QStringLiteral("best at its price"));
+    CHECK(text(1, "outcome") == QStringLiteral("not the best"));
     CHECK(text(2, "outcome").startsWith(QStringLiteral("does not fit: host needs 100.0 GB")));
     set(rows, CostAxis::usd_per_hour, ByteUnits::binary);
     CHECK(text(2, "outcome").startsWith(QStringLiteral("does not fit: host needs 93.1 GiB")));
     CHECK(text(0, "tokens_per_s_{}_percent") == QStringLiteral("3,200 to 4,444"));
     CHECK(text(4, "outcome") == QStringLiteral("no price is known for this machine"));
-    CHECK(text(5, "outcome").startsWith(QStringLiteral("refused: ")));
-    CHECK(text(3, "outcome") == QStringLiteral("on the front"));
+    CHECK(text(5, "outcome").startsWith(QStringLiteral("not possible: ")));
+    CHECK(text(3, "outcome") == QStringLiteral("best at its price"));
     set(rows, CostAxis::usd_per_million_tokens, ByteUnits::decimal);
-    CHECK(text(3, "outcome") == QStringLiteral("beaten"));
+    CHECK(text(3, "outcome") == QStringLiteral("not the best"));
 }
 
 TEST_CASE("rows that are not in the picture are sorted behind the others", "[pictures]") {
