@@ -66,7 +66,7 @@ void MoneyPage::refresh() {
     else
         view_->setPicture({});
     Table table = ways_to_pay_table(cost, prediction_->together);
-    table.columns.front().title = "way";  // views have no headings of rows
+    table.columns.front().title = "kind";  // views have no headings of rows
     model_->setTable(std::move(table), units_);
 }
 

@@ -51,8 +51,9 @@ QImage drawn(QSvgRenderer& renderer, double width) {
 /// Each figure becomes an image of the document, half as wide as the page; two share a line, as
 /// long as no text is between them.
 QString with_pictures(const QString& html, QTextDocument& document, const QSizeF& page) {
-    static const QRegularExpression figure(QStringLiteral("<figure>(.*?)(<svg.*?</svg>)</figure>"),
-                                           QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression figure(
+        QStringLiteral("<figure>(.*?)(<svg.*?</svg>)\\s*</figure>"),
+        QRegularExpression::DotMatchesEverythingOption);
     QString out;
     qsizetype end = 0;
     int count = 0;
