@@ -90,8 +90,9 @@ TEST_CASE("ways to pay: a full node is a row of its own", "[cost]") {
     node.tokens_per_s = 1000;
     node.of_alone = 0.8;
     node.paid = paid("2 jobs on a node", OfferKind::rented, 4.5);
+    node.paid->run.usd_per_million_tokens.value = 0.5;
     CHECK(ways_to_pay_table(answer, node).rows.back().heading == "2 such jobs on a node, each");
     CHECK(ways_to_pay_words(answer, node).back() ==
           "2 such jobs run side by side on a node, each with 1,000 tokens/s (80% of one alone), "
-          "for $0.00 a million tokens; host memory allows no more.");
+          "for $0.50 a million tokens; host memory allows no more.");
 }
