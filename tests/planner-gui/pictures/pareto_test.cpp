@@ -92,7 +92,8 @@ TEST_CASE("cost and speed in words, CSV and SVG", "[pictures]") {
         const bool quoted = csv[i].contains(QLatin1Char('"'));
         if (!quoted) CHECK(csv[i].count(QLatin1Char(',')) == csv[0].count(QLatin1Char(',')));
     }
-    CHECK(csv[6].startsWith(QStringLiteral("odd,streamed,not possible,,,,,,,,,no,no,")));
+    CHECK(csv[6].startsWith(QStringLiteral("odd,streamed,not possible,,,,")));
+    CHECK(csv[6].contains(QStringLiteral(",,no,no,")));
     const auto picture = [](const std::vector<MachineSystem>& of) {
         return pareto_picture(of, CostAxis::usd_per_hour, ByteUnits::decimal, {1000, 620});
     };
