@@ -150,6 +150,8 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
     driver.settled();
     pick_and_lack_memory(driver);
     adopt_first_suggestion(driver);
+    // Short enough for the head of a column.
+    window.stack().rename(window.stack().currentIndex(), QStringLiteral("enough memory"));
     const std::string first = window.stack().current().name;
 
     press(window, "Duplicate");
