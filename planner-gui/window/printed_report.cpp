@@ -60,7 +60,8 @@ QString with_pictures(const QString& html, QTextDocument& document, const QSizeF
     for (QRegularExpressionMatchIterator found = figure.globalMatch(html); found.hasNext();) {
         const QRegularExpressionMatch match = found.next();
         QSvgRenderer renderer(match.captured(2).toUtf8());
-        out += html.mid(end, match.capturedStart() - end);
+        const QString before = html.mid(end, match.capturedStart() - end);
+        if (!before.trimmed().isEmpty()) out += before + QStringLiteral("<p>");
         end = match.capturedEnd();
         if (!renderer.isValid()) continue;
         const QSizeF size = renderer.defaultSize();
@@ -68,7 +69,10 @@ QString with_pictures(const QString& html, QTextDocument& document, const QSizeF
                                       kHighest * page.height() * size.width() / size.height());
         const QString name = QStringLiteral("picture:%1").arg(count++);
         document.addResource(QTextDocument::ImageResource, QUrl(name), drawn(renderer, width));
-        out += QStringLiteral("<img src=\"%1\" width=\"%2\">").arg(name).arg(width);
+        out += QStringLiteral("<img src=\"%1\" width=\"%2\" height=\"%3\">")
+                   .arg(name)
+                   .arg(width)
+                   .arg(width * size.height() / size.width());
     }
     return out + html.mid(end);
 }
