@@ -21,7 +21,7 @@ constexpr double kDocumentDpi = 96;  // of Qt's documents
 constexpr double kPictureScale = 3;  // pixels of a picture for each of the document
 constexpr double kHighest = 0.8;     // of a page: a picture
 constexpr int kMostPages = 6;
-constexpr int kColumns = 2;                                    // of the appendix
+constexpr int kAppendixColumns = 2;                            // of the appendix
 constexpr double kGap = 20;                                    // between them, in pixels
 constexpr double kLargest = 7, kSmallest = 3.5, kStep = 0.25;  // of letters, in points
 
@@ -102,7 +102,7 @@ std::vector<Part> parts_of(const QString& html, const QSizeF& page) {
     for (double points = kLargest;; points -= kStep) {
         std::vector<Part> out;
         out.push_back(part_of(front, page, points, 1));
-        if (!back.isEmpty()) out.push_back(part_of(back, page, points, kColumns));
+        if (!back.isEmpty()) out.push_back(part_of(back, page, points, kAppendixColumns));
         int sheets = 0;
         for (const Part& part : out) sheets += part.sheets();
         if (sheets <= kMostPages || points <= kSmallest) return out;

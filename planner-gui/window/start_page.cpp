@@ -17,7 +17,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kColumns = 2;  // of fields
+constexpr int kFieldColumns = 2;
 
 QLabel* wrapped(const QString& text, double size = 1, bool bold = false) {
     QLabel* const label = text_label(text);
@@ -157,7 +157,8 @@ void StartPage::addFields(QVBoxLayout* column) {
     row(QStringLiteral("context"))->setUnit(tr("tokens"));
     auto* const grid = new QGridLayout;
     grid->setHorizontalSpacing(2 * fontMetrics().height());
-    for (int i = 0; i < rows.size(); ++i) grid->addWidget(rows[i], i / kColumns, i % kColumns);
+    for (int i = 0; i < rows.size(); ++i)
+        grid->addWidget(rows[i], i / kFieldColumns, i % kFieldColumns);
     column->addLayout(grid);
 }
 
