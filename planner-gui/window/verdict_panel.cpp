@@ -90,6 +90,7 @@ void VerdictPanel::setRefused(const QString& sentence) {
     setPending(false);
     headline_->setPalette(palette());
     headline_->setText(tr("No prediction"));
+    headline_->setToolTip({});
     detail_->setText(sentence);
     figures_->clear();
     bound_->clear();
@@ -135,6 +136,11 @@ void VerdictPanel::showHeadline() {
     for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
         coloured.setColor(group, QPalette::WindowText,
                           qcolor(fit.fits() ? colours.good : colours.waiting));
+    // In the same line, so that nothing below moves.
+    const RunsToday& today = prediction_->report().asked.runs_today;
+    if (!today.runs())
+        headline_->setText(tr("%1; no program trains this way today").arg(headline_->text()));
+    headline_->setToolTip(today.runs() ? QString() : capitalized(qtext(today.why_not)));
     headline_->setPalette(coloured);
 }
 
@@ -148,9 +154,6 @@ void VerdictPanel::showDetail() {
                               breakable(r.asked.machine_id),
                               used(tr("device"), r.plan.fit.device, units_),
                               used(tr("host"), r.plan.fit.host, units_)));
-    if (const RunsToday& today = r.asked.runs_today; !today.runs())
-        detail_->setText(tr("%1\nNo program trains this way today: %2.")
-                             .arg(detail_->text(), qtext(today.why_not)));
 }
 
 void VerdictPanel::showLimit() {

@@ -124,7 +124,7 @@ TEST_CASE("verdict: nothing below it moves while a value is wrong or a price is 
     let_layouts_settle();
     CHECK(window.pages().mapTo(&window, QPoint()).y() == below);
     driver.type("batch", "64");
-    driver.type("machine", "gh200-144gb-hbm3e");
+    driver.type("machine", "mi355x");
     driver.settled();
     let_layouts_settle();
     CHECK(window.pages().mapTo(&window, QPoint()).y() == below);
