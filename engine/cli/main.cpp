@@ -108,6 +108,19 @@ void check_folder(const std::optional<std::string>& file) {
                                  *file, folder.string()));
 }
 
+void refuse_overwriting_inputs(const Flags& flags) {
+    std::vector<std::string> inputs = input_files(flags.scenario);
+    inputs.insert(inputs.end(), flags.settings.data.begin(), flags.settings.data.end());
+    for (const auto& file : {flags.plan, flags.settings.load})
+        if (file) inputs.push_back(*file);
+    for (const auto& [flag, file] : {std::pair("--report", flags.report),
+                                     {"--trace", flags.trace},
+                                     {"--timeline", flags.timeline},
+                                     {"--log", flags.settings.log},
+                                     {"--dump-batches", flags.settings.dump_batches}})
+        if (file) refuse_overwriting(flag, *file, inputs);
+}
+
 /// The settings of the command line, with those of --plan.
 PlannedScenario asked_run(const Flags& flags, const std::optional<ExpectedStep>& expected) {
     if (!expected) return asked_scenario(flags.scenario);
@@ -146,6 +159,7 @@ int train(const Flags& flags) {
         throw InputError(
             fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
     for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
+    refuse_overwriting_inputs(flags);
     // A file stays open for each shard of tokens; the usual limit is 1024.
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

@@ -57,7 +57,7 @@ std::vector<ClusterFlag> read_clusters(const std::vector<std::string>& texts) {
 }
 
 int run_compare(const CompareFlags& flags) {
-    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}});
+    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}}, input_files(flags.scenario));
     const PlannedScenario asked = asked_of_all(flags.scenario);
     const std::vector<ModelSpec> models = read_models(asked.model);
     const ProfiledMachine machine = read_machine(asked.machine);

@@ -17,7 +17,7 @@ struct CostFlags {
 };
 
 int run_cost_command(const CostFlags& flags) {
-    check_outputs(flags.json, flags.csv, {});
+    check_outputs(flags.json, flags.csv, {}, {});
     const Scenario scenario = resolve(asked_scenario(flags.scenario));
     const MachineSpec& machine = scenario.machine;
     const Prediction report =

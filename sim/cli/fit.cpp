@@ -64,7 +64,7 @@ void check_flags(const FitFlags& flags) {
     if (flags.planned_too && flags.find != kMachine && flags.find != sought_name(Sought::model))
         throw InputError("--planned-too needs --find machine or model; leave it out");
     refuse_given_answer(flags);
-    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}});
+    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}}, input_files(flags.scenario));
 }
 
 int run_machines(const FitFlags& flags, const PlannedScenario& asked) {

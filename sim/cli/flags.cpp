@@ -7,6 +7,7 @@
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/command_line/scenario.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/training_spec.h"
 
@@ -27,13 +28,15 @@ void add_workers_flag(CLI::App& command, int& workers) {
                        "number of processes of a search; 0: one per processor (default)");
 }
 
-void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files) {
+void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files,
+                   const std::vector<std::string>& inputs) {
     if (json && csv) throw InputError("--json and --csv both go to standard output; give one");
     std::map<std::string, const char*> flags;
     for (const auto& [flag, name] : files) {
         if (!name) continue;
         if (name->empty())
             throw InputError(fmt::format("{} needs the name of a file, not an empty one", flag));
+        refuse_overwriting(flag, *name, inputs);
         const auto [other, is_new] = flags.try_emplace(*name, flag);
         if (!is_new)
             throw InputError(

@@ -33,9 +33,10 @@ void add_workers_flag(CLI::App& command, int& workers);
 
 /// A flag that names a file to write, and what it was given.
 using FileFlag = std::pair<const char*, std::optional<std::string>>;
-/// Throws InputError where standard output would get two formats, or the name of a file is empty or
-/// given twice.
-void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files);
+/// Throws InputError where standard output would get two formats, or the name of a file is empty,
+/// given twice or that of an input.
+void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files,
+                   const std::vector<std::string>& inputs);
 
 /// Writes to standard output; returns the exit status of success.
 int print(const std::string& text);

@@ -41,7 +41,8 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
 
 int run_predict(const PredictFlags& flags) {
     check_outputs(flags.json, false,
-                  {{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}});
+                  {{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}},
+                  input_files(flags.asked.scenario));
     const Prediction prediction = predict_asked(
         flags.asked, {.band = Wanted::Band::always, .suggestions = true, .remedies = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));

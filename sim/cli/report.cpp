@@ -80,7 +80,9 @@ std::string today() {
 }
 
 void check_flags(const ReportFlags& flags) {
-    check_outputs(false, false, {{"--out", flags.out_file}});
+    std::vector<std::string> inputs = input_files(flags.scenario);
+    inputs.insert(inputs.end(), flags.machines.begin(), flags.machines.end());
+    check_outputs(false, false, {{"--out", flags.out_file}}, inputs);
     if (flags.aim != "cost" && flags.aim != "speed")
         throw InputError(fmt::format("--by is \"{}\", expected cost or speed", flags.aim));
     const auto& file = flags.scenario.training_file;

@@ -17,7 +17,7 @@ struct SensitivityFlags {
 };
 
 int run_sensitivity(const SensitivityFlags& flags) {
-    check_outputs(flags.json, false, {{"--svg", flags.svg_file}});
+    check_outputs(flags.json, false, {{"--svg", flags.svg_file}}, input_files(flags.scenario));
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // first, to refuse an unknown one
     const Scenario s = resolve(asked_scenario(flags.scenario));

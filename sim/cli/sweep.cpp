@@ -95,9 +95,17 @@ void say_summary(const std::vector<SearchRow>& rows, double seconds) {
                of_state[2], of_state[1], of_state[0]);
 }
 
+std::vector<std::string> inputs_of(const SweepFlags& flags) {
+    std::vector<std::string> out = input_files(flags.scenario);
+    for (const auto* names : {&flags.models, &flags.machines})
+        out.insert(out.end(), names->begin(), names->end());
+    if (flags.file) out.push_back(*flags.file);
+    return out;
+}
+
 /// Before the search, which may take minutes.
 void check_output(const SweepFlags& flags) {
-    check_outputs(flags.json, flags.csv, {{"--out", flags.out_file}});
+    check_outputs(flags.json, flags.csv, {{"--out", flags.out_file}}, inputs_of(flags));
     if (flags.out_file && !std::ofstream(*flags.out_file, std::ios::app))
         throw InputError(fmt::format(
             "{}: cannot be written; check that the folder exists, is writable and has space",

@@ -63,10 +63,13 @@ std::string text_of(const Validation& validation, const ValidateFlags& flags) {
 }
 
 void check_flags(const ValidateFlags& flags) {
-    check_outputs(flags.json, flags.csv,
-                  {{"--overlay", flags.overlay_file},
-                   {"--html", flags.html_file},
-                   {"--svg", flags.svg_file}});
+    std::vector<std::string> inputs = flags.files;
+    inputs.push_back(flags.machine.machine);
+    if (flags.model) inputs.push_back(*flags.model);
+    check_outputs(
+        flags.json, flags.csv,
+        {{"--overlay", flags.overlay_file}, {"--html", flags.html_file}, {"--svg", flags.svg_file}},
+        inputs);
     if (flags.csv && flags.operations)
         throw InputError("--csv has one line per run; for --operations give --json or neither");
 }

@@ -1,7 +1,12 @@
 #include "sim/command_line/scenario.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <system_error>
+
+#include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/project_file.h"
@@ -56,6 +61,27 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
                 [&given, field = option.field](const std::string& text) { given[field] = text; },
                 help(option))
             ->group("Training");
+}
+
+std::vector<std::string> input_files(const ScenarioFlags& flags) {
+    std::vector<std::string> out{flags.given.model.model, flags.given.machine.machine};
+    for (const auto& file : {flags.scenario_file, flags.training_file})
+        if (file) out.push_back(*file);
+    if (flags.scenario_file)  // FILE:NAME
+        out.push_back(flags.scenario_file->substr(0, flags.scenario_file->rfind(':')));
+    if (const auto quotes = flags.given.money.find("quotes"); quotes != flags.given.money.end())
+        out.push_back(quotes->second);
+    return out;
+}
+
+void refuse_overwriting(const char* flag, const std::string& output,
+                        const std::vector<std::string>& inputs) {
+    for (const std::string& input : inputs) {
+        std::error_code error;  // most are names, or files that do not exist
+        if (std::filesystem::equivalent(output, input, error))
+            throw InputError(
+                fmt::format("{} is {}, which this command reads; name another file", flag, output));
+    }
 }
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/base/write_file.h"
 #include "sim/specs/scenario/scenario.h"
@@ -35,6 +36,12 @@ void add_machine_flags(CLI::App& command, PlannedMachine& given);
 void add_training_flags(CLI::App& command, ScenarioFlags& flags);
 void add_option_flags(CLI::App& command, std::map<std::string, std::string>& given,
                       const std::function<std::string(const Option&)>& help = option_help);
+
+/// The files that these flags may name; some are names of a library instead.
+std::vector<std::string> input_files(const ScenarioFlags& flags);
+/// Throws InputError if the output of `flag` is one of the inputs, also by a link.
+void refuse_overwriting(const char* flag, const std::string& output,
+                        const std::vector<std::string>& inputs);
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
 

@@ -1,7 +1,10 @@
 // The program as people run it: exit status, one sentence for a mistake, files written whole.
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/sim/base/program_run.h"
 
@@ -198,6 +201,25 @@ TEST_CASE("cli: a file is written through a link and into a pipe, and leaves oth
                                  "' >/dev/null & cat '" + pipe + "'; wait");
     CHECK_THAT(through.output, ContainsSubstring("<svg"));
     CHECK(std::filesystem::is_fifo(pipe));
+}
+
+TEST_CASE("cli: an output never overwrites an input", "[cli]") {
+    const TemporaryFolder folder;
+    const std::string text = nlohmann::json{{"batch", 4}}.dump();
+    const std::string file = folder.write("training.json", text);
+    const std::string link = (folder.path / "link.json").string();
+    std::filesystem::create_symlink(file, link);
+    for (const std::string& output : {file, link}) {
+        check_mistake(kPredict + "--training '" + file + "' --trace '" + output + "'",
+                      {"--trace is " + output + ", which this command reads"});
+    }
+    const std::string sweep = folder.write("sweep.json", R"({"batch": [4]})");
+    check_mistake("sweep --model qwen2.5-0.5b --machine h200-sxm-pcie5 --sweep '" + sweep +
+                      "' --out '" + sweep + "'",
+                  {"--out is " + sweep});
+    std::stringstream kept;
+    kept << std::ifstream(file).rdbuf();
+    CHECK(kept.str() == text);
 }
 
 TEST_CASE("cli: output that cannot be written is a mistake", "[cli]") {
