@@ -160,7 +160,7 @@ Size row_width(MemoryBoundWork work, const LayerSizes& layer) {
     if (has_heads(work)) return layer.query_key_width();
     switch (work) {
         case MemoryBoundWork::swiglu:
-        case MemoryBoundWork::swiglu_backward:
+        case MemoryBoundWork::swiglu_and_gradient:
             return layer.intermediate;
         case MemoryBoundWork::bias_backward:
             return layer.qkv_width();

@@ -4,6 +4,22 @@
 #include "engine/kernels/cpu_tensors.h"
 
 namespace sluice::cpu {
+namespace {
+
+at::Tensor row_of(const Matrix& in, std::int64_t row) { return fp32(view(in.row_range(row, 1))); }
+
+}  // namespace
+
+void measure_fp8(const Matrix& in, Fp8Scale* scale) {
+    scale->largest = 0;
+    for (std::int64_t r = 0; r < in.rows; ++r) {
+        const at::Tensor row = row_of(in, r);
+        for (std::int64_t c = 0; c < in.columns; ++c)
+            scale->largest = std::max(
+                scale->largest,
+                std::bit_cast<std::uint32_t>(row.const_data_ptr<float>()[c]) & 0x7fffffffU);
+    }
+}
 
 void cast_fp8(const Kernels::Fp8Cast& cast) {
     const Matrix& in = cast.in;
@@ -15,15 +31,7 @@ void cast_fp8(const Kernels::Fp8Cast& cast) {
     require(is_fp8(out.type) && !is_fp8(in.type) && fits(cast.out, in.rows, in.columns) &&
                 fits(cast.transposed, in.columns, in.rows),
             "cast_fp8", "codes of the matrix's size");
-    const auto row_of = [&](std::int64_t row) { return fp32(view(in.row_range(row, 1))); };
-    cast.scale->largest = 0;
-    for (std::int64_t r = 0; r < in.rows; ++r) {
-        const at::Tensor row = row_of(r);
-        for (std::int64_t c = 0; c < in.columns; ++c)
-            cast.scale->largest = std::max(
-                cast.scale->largest,
-                std::bit_cast<std::uint32_t>(row.const_data_ptr<float>()[c]) & 0x7fffffffU);
-    }
+    if (!cast.measured) measure_fp8(in, cast.scale);
     const float factor = fp8_factor(cast.scale->largest, out.type);
     cast.scale->back = 1 / factor;
     const auto store_code = [](const Matrix& codes, std::int64_t row, std::int64_t column,
@@ -32,7 +40,7 @@ void cast_fp8(const Kernels::Fp8Cast& cast) {
             static_cast<std::uint8_t*>(codes.data)[row * codes.stride + column] = code;
     };
     for (std::int64_t r = 0; r < in.rows; ++r) {
-        const at::Tensor row = row_of(r);
+        const at::Tensor row = row_of(in, r);
         for (std::int64_t c = 0; c < in.columns; ++c) {
             const std::uint8_t code = to_fp8(row.const_data_ptr<float>()[c] * factor, out.type);
             store_code(cast.out, r, c, code);

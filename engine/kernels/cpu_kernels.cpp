@@ -67,7 +67,7 @@ class CpuKernels : public Kernels {
         cpu::gemm(product);
     }
 
-    void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) override {
+    void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon, Fp8Scale* scale) override {
         const Call call(threads_);
         require_like("rms_norm", y, x);
         const Tensor weights = fp32(view(weight));
@@ -75,6 +75,7 @@ class CpuKernels : public Kernels {
             store(view(y.row_range(begin, count)),
                   cpu::norm(fp32(view(x.row_range(begin, count))), weights, epsilon));
         });
+        if (scale != nullptr) cpu::measure_fp8(y, scale);
     }
 
     void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
@@ -168,25 +169,27 @@ class CpuKernels : public Kernels {
 
     std::int64_t attention_workspace_bytes(const AttentionShape&) override { return 0; }
 
-    void swiglu(Matrix product, Matrix gate_up) override {
+    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale) override {
         const Call call(threads_);
         require_gate_up(gate_up, product);
         for_each_piece(product.rows, product.columns, [&](std::int64_t begin, std::int64_t count) {
-            const Matrix place = product.row_range(begin, count);
             const auto [gate, up] = halves(gate_up.row_range(begin, count));
-            store(view(place), at::silu(fp32(gate)).mul_(up));
+            store(view(product.row_range(begin, count)), at::silu(fp32(gate)).mul_(up));
         });
+        if (scale != nullptr) cpu::measure_fp8(product, scale);
     }
 
-    void swiglu_backward(Matrix gate_up, Matrix dproduct) override {
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales) override {
         const Call call(threads_);
         require_gate_up(gate_up, dproduct);
         for_each_piece(dproduct.rows, dproduct.columns,
                        [&](std::int64_t begin, std::int64_t count) {
-                           const Matrix dy = dproduct.row_range(begin, count);
                            const auto [gate, up] = halves(gate_up.row_range(begin, count));
-                           cpu::swiglu_backward(gate, up, view(dy));
+                           cpu::swiglu_backward(gate, up, view(dproduct.row_range(begin, count)));
                        });
+        if (scales.gradient == nullptr) return;
+        cpu::measure_fp8(gate_up, scales.gradient);
+        cpu::measure_fp8(dproduct, scales.product);
     }
 
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override {

@@ -47,8 +47,10 @@ void swiglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dproduc
     // silu'(g) = sigmoid (1 + g (1 - sigmoid)).
     const Tensor slope = (g - silu).add_(1).mul_(sigmoid);
     const Tensor dgate = slope.mul_(dy).mul_(up);
+    const Tensor product = silu * up;
     store(up, silu * dy);
     store(gate, dgate);
+    store(dproduct, product);
 }
 
 double sum_rows(float* sums, const Matrix& gradients, const TokenRows& rows,

@@ -71,6 +71,8 @@ inline void store_or_add(const at::Tensor& destination, const at::Tensor& values
 /// each call.
 void gemm(const Kernels::Product& product);
 
+/// scale->largest = bits of the largest |number| of `in`, as Fp8Scale has it.
+void measure_fp8(const Matrix& in, Fp8Scale* scale);
 /// Like Kernels::cast_fp8.
 void cast_fp8(const Kernels::Fp8Cast& cast);
 
@@ -98,7 +100,8 @@ NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at:
 /// Turns element i < d/2 of heads (..., d) with element i + d/2, in place.
 void rotate(const at::Tensor& heads, const at::Tensor& cosine, const at::Tensor& sine);
 
-/// Overwrites gate and up by their gradients, given the gradient of silu(gate) * up.
+/// Overwrites gate and up by their gradients, given the gradient of silu(gate) * up, and that by
+/// the product.
 void swiglu_backward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& dproduct);
 
 /// Overwrites the rows in use of `sums`; returns the square that Kernels::sum_rows adds.

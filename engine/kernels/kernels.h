@@ -62,6 +62,11 @@ struct BlockUpdate {
     const StepSums* sums = nullptr;     ///< on the device; if they are not finite, nothing is done
 };
 
+/// Scales of what swiglu_backward() writes, both or none.
+struct SwigluScales {
+    Fp8Scale *gradient = nullptr, *product = nullptr;
+};
+
 enum class Transpose : std::uint8_t { no, yes };
 
 class Kernels {
@@ -84,8 +89,10 @@ class Kernels {
     };
     virtual void gemm(const Product& product) = 0;
 
-    /// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row (arXiv 1910.07467).
-    virtual void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) = 0;
+    /// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row (arXiv 1910.07467). `scale`: see
+    /// Fp8Cast::measured.
+    virtual void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon,
+                          Fp8Scale* scale = nullptr) = 0;
     /// Given dy and x: dx = (add_to_dx ? dx : 0) + gradient with respect to x; dweight = sum over
     /// rows of dy x / rms, added if dweight is fp32 and `accumulate`. dx may be x or dy.
     virtual void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
@@ -118,10 +125,11 @@ class Kernels {
     virtual std::int64_t attention_workspace_bytes(const AttentionShape& shape) = 0;
 
     /// product = silu(gate) * up, with gate_up (tokens, 2 x width): gate in the first half of a
-    /// row, up in the second.
-    virtual void swiglu(Matrix product, Matrix gate_up) = 0;
-    /// Overwrites gate_up by its gradient, given the gradient of the product.
-    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct) = 0;
+    /// row, up in the second. `scale`: see Fp8Cast::measured.
+    virtual void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr) = 0;
+    /// Overwrites gate_up by its gradient and the gradient of the product, `dproduct`, by the
+    /// product: backward needs it after its gradient, and so reads gate and up only once.
+    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {}) = 0;
 
     /// dbias = sum of the rows of dy; added if dbias is fp32 and `accumulate`.
     virtual void bias_backward(Vector dbias, Matrix dy, bool accumulate) = 0;
@@ -154,6 +162,8 @@ class Kernels {
     struct Fp8Cast {
         Matrix in, out, transposed;
         Fp8Scale* scale = nullptr;  ///< on the device
+        /// scale->largest is that of `in` already: the kernel that wrote `in` was given the scale.
+        bool measured = false;
     };
     virtual void cast_fp8(const Fp8Cast& cast) = 0;
     virtual void fill_zero(void* data, std::int64_t bytes) = 0;

@@ -6,21 +6,42 @@
 
 namespace sluice {
 
-/// y = x W^T + addend + bias; the last two may be absent.
-struct Linear {
-    Matrix y, x, weight, addend;
-    Vector bias;
+/// A tensor of a product. With `scale`, the kernel that wrote it was given this scale.
+struct Operand {
+    Matrix values;
+    Fp8Scale* scale = nullptr;
 };
 
-/// dW = dy^T x, dx = dy W. dx may be x.
-struct LinearGradient {
-    Matrix dy, x, weight, dweight, dx;
+/// y = x W^T + addend + bias; the last two may be absent.
+struct Linear {
+    Matrix y;
+    Operand x;
+    Matrix weight, addend;
+    Vector bias;
 };
 
 /// In FP8 if there is memory for `operands`. Of a whole tensor each: x and W in e4m3, dy in e5m2.
 void linear(Kernels& kernels, Workspace operands, const Linear& l);
-/// Adds to dW if `accumulate`.
-void linear_backward(Kernels& kernels, Workspace operands, const LinearGradient& g,
-                     bool accumulate);
+
+/// A tensor's codes, in the order of its rows and of its columns; without FP8 the tensor.
+struct CastOperand {
+    Matrix rows{}, columns{};
+    const Fp8Scale* scale = nullptr;
+};
+
+/// Both gradients of a product, in any order; dy is cast once, at the beginning.
+class LinearBackward {
+  public:
+    LinearBackward(Kernels& kernels, Workspace operands, Operand dy);
+    /// dW = dy^T x, added to dW if `accumulate`.
+    void weight(Matrix dweight, Operand x, bool accumulate);
+    /// dx = dy W.
+    void input(Matrix dx, Matrix weight);
+
+  private:
+    Kernels& kernels_;
+    Workspace operands_;
+    CastOperand dy_;
+};
 
 }  // namespace sluice

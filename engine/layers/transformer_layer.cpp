@@ -15,13 +15,22 @@ RotaryShape rotary_shape(const RotarySpec& r) {
 }  // namespace
 
 struct TransformerLayer::Pass {
+    Pass(Kernels& kernels_, void* weights_, Workspace memory)
+        : kernels(kernels_), weights(weights_), operands(memory) {
+        if (!operands.present()) return;
+        for (Fp8Scale** const scale : {&attention_input, &feed_forward_input, &product, &gate_up})
+            *scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
+    }
     Kernels& kernels;
     void* weights;
     Workspace operands;
+    /// Of tensors whose largest number is found where they are written; null without FP8.
+    Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr,
+             *gate_up = nullptr;
     Matrix weight(const TensorPlace& place) const { return matrix_at(weights, DType::bf16, place); }
     Vector vector(const TensorPlace& place) const { return vector_at(weights, DType::bf16, place); }
     /// y = x W^T.
-    void linear(Matrix y, Matrix x, const TensorPlace& place, Matrix addend = {},
+    void linear(Matrix y, Operand x, const TensorPlace& place, Matrix addend = {},
                 Vector bias = {}) const {
         sluice::linear(kernels, operands, {y, x, weight(place), addend, bias});
     }
@@ -73,14 +82,15 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
         a.statistics =
             static_cast<float*>(workspace.take(attention_.heads * tokens * bytes_of(DType::fp32)));
     }
-    kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_);
-    pass.linear(a.qkv, normed, layout_.qkv, {}, pass.vector(layout_.qkv_bias));
+    kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_, pass.attention_input);
+    pass.linear(a.qkv, {normed, pass.attention_input}, layout_.qkv, {},
+                pass.vector(layout_.qkv_bias));
     if (head_norm_)
         kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
                           pass.vector(layout_.key_norm), epsilon_, a.unnormed);
     kernels.rotary(attention_, rotary_, a.qkv, false);
     if (attend) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics);
-    pass.linear(a.residual, a.attention_output, layout_.output, x);
+    pass.linear(a.residual, {a.attention_output}, layout_.output, x);
 }
 
 /// Tensors of the feed-forward for some of the tokens.
@@ -115,10 +125,12 @@ void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix
     attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
     workspace.rewind(half);
     each_chunk(a, workspace, [&](const Chunk& c) {
-        kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_);
-        pass.linear(c.gate_up, c.normed, layout_.gate_up);
-        kernels.swiglu(c.product, c.gate_up);
-        pass.linear(y.row_range(c.begin, c.residual.rows), c.product, layout_.down, c.residual);
+        kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
+                         pass.feed_forward_input);
+        pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, layout_.gate_up);
+        kernels.swiglu(c.product, c.gate_up, pass.product);
+        pass.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, layout_.down,
+                    c.residual);
     });
 }
 
@@ -129,7 +141,8 @@ void TransformerLayer::backward(Kernels& kernels, void* weights, GradientTarget 
     LayerActivations a = kept;
     const Matrix normed = hidden_matrix(workspace, block_.tokens());
     if (kept.qkv.present()) {
-        kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_);
+        kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_,
+                         pass.attention_input);
     } else {
         a.residual = hidden_matrix(workspace, block_.tokens());
         if (head_norm_)
@@ -149,19 +162,19 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
     each_chunk(a, workspace, [&](const Chunk& c) {
         const Matrix dy = gradient.row_range(c.begin, c.residual.rows);
         const bool add = target.accumulate || c.begin > 0;
-        kernels.rms_norm(c.normed, c.residual, norm, epsilon_);
-        if (!a.gate_up.present()) pass.linear(c.gate_up, c.normed, layout_.gate_up);
-        kernels.swiglu(c.product, c.gate_up);
-        // Gradients overwrite their tensors: the product, gate and up, the norm.
-        linear_backward(
-            kernels, pass.operands,
-            {dy, c.product, pass.weight(layout_.down), target.matrix(layout_.down), c.product},
-            add);
-        kernels.swiglu_backward(c.gate_up, c.product);
-        linear_backward(kernels, pass.operands,
-                        {c.gate_up, c.normed, pass.weight(layout_.gate_up),
-                         target.matrix(layout_.gate_up), c.normed},
-                        add);
+        const Operand input{c.normed, pass.feed_forward_input}, product{c.product, pass.product},
+            gate_up{c.gate_up, pass.gate_up};
+        kernels.rms_norm(c.normed, c.residual, norm, epsilon_, input.scale);
+        if (!a.gate_up.present()) pass.linear(c.gate_up, input, layout_.gate_up);
+        // Gradients overwrite gate and up, and the norm; that of the product makes room for the
+        // product again.
+        LinearBackward down(kernels, pass.operands, {dy});
+        down.input(c.product, pass.weight(layout_.down));
+        kernels.swiglu_backward(c.gate_up, c.product, {gate_up.scale, product.scale});
+        down.weight(target.matrix(layout_.down), product, add);
+        LinearBackward up(kernels, pass.operands, gate_up);
+        up.weight(target.matrix(layout_.gate_up), input, add);
+        up.input(c.normed, pass.weight(layout_.gate_up));
         kernels.rms_norm_backward(dy, true, c.normed, c.residual, norm, epsilon_,
                                   target.vector(layout_.feed_forward_norm), add);
     });
@@ -176,10 +189,9 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     const Matrix doutput = workspace.matrix(type_, tokens, attention_.query_width());
     const Matrix dqkv = workspace.matrix(type_, tokens, attention_.qkv_width());
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
-    linear_backward(kernels, pass.operands,
-                    {gradient, a.attention_output, pass.weight(layout_.output),
-                     target.matrix(layout_.output), doutput},
-                    add);
+    LinearBackward output(kernels, pass.operands, {gradient});
+    output.weight(target.matrix(layout_.output), {a.attention_output}, add);
+    output.input(doutput, pass.weight(layout_.output));
     kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
                                sums);
     kernels.rotary(attention_, rotary_, dqkv, true);
@@ -190,10 +202,10 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
                                    target.vector(layout_.key_norm), add);
     if (layout_.qkv_bias.rows > 0)
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
+    LinearBackward qkv(kernels, pass.operands, {dqkv});
+    qkv.weight(target.matrix(layout_.qkv), {normed, pass.attention_input}, add);
     // The residual is no longer needed; the gradient of the normed input overwrites it.
-    linear_backward(
-        kernels, pass.operands,
-        {dqkv, normed, pass.weight(layout_.qkv), target.matrix(layout_.qkv), a.residual}, add);
+    qkv.input(a.residual, pass.weight(layout_.qkv));
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);
 }

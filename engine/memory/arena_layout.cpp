@@ -6,8 +6,6 @@
 namespace sluice {
 namespace {
 
-constexpr Bytes kAlignment = 4096;
-
 struct Item {
     std::size_t buffer = 0;
     Bytes bytes = 0;
@@ -21,8 +19,10 @@ std::vector<Item> items_of(const MemoryPlan& plan, OperationId operations, int s
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
         const bool whole = buffer.first == kWholeStep;
-        const Item item{i, (buffer.bytes * scale + room + kAlignment - 1) / kAlignment * kAlignment,
-                        whole ? 0 : buffer.first, whole ? operations : buffer.last};
+        const Item item{
+            i,
+            (buffer.bytes * scale + room + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment,
+            whole ? 0 : buffer.first, whole ? operations : buffer.last};
         if (buffer.tier == Tier::device && buffer.bytes > 0 && item.length() >= 0)
             items.push_back(item);
     }

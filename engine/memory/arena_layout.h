@@ -7,6 +7,8 @@
 
 namespace sluice {
 
+inline constexpr Bytes kArenaAlignment = 4096;  ///< of each buffer
+
 struct ArenaLayout {
     std::vector<Bytes> offset;  ///< by BufferId; -1: no bytes, or another tier
     std::vector<Bytes> bytes;   ///< room at the offset

@@ -41,7 +41,8 @@ class CudaKernels final : public Kernels {
     ~CudaKernels() override;
 
     void gemm(const Product& product) override;
-    void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) override;
+    void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon,
+                  Fp8Scale* scale = nullptr) override;
     void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
                            float epsilon, Vector dweight, bool accumulate) override;
     void head_norm(const AttentionShape& shape, Matrix qkv, Vector query_weight, Vector key_weight,
@@ -57,8 +58,8 @@ class CudaKernels final : public Kernels {
                             const float* statistics, Matrix dout, Matrix dqkv,
                             void* workspace) override;
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override;
-    void swiglu(Matrix product, Matrix gate_up) override;
-    void swiglu_backward(Matrix gate_up, Matrix dproduct) override;
+    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr) override;
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {}) override;
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override;
     /// A target beyond the vocabulary makes the loss and its row NaN.
     void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,

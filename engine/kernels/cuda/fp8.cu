@@ -1,43 +1,35 @@
 // Casts to FP8: the largest number of a matrix, then its codes as they are and transposed.
 #include <cuda_fp8.h>
 
-#include <algorithm>
-
-#include "engine/kernels/cuda/block_sum.cuh"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
+#include "engine/kernels/cuda/largest.cuh"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
 
 namespace sluice {
 namespace {
 
-constexpr int kLargestThreads = 512;
-constexpr int kCastThreads = 256;
-constexpr int kTileRows = 128, kTileColumns = 64;
+constexpr int kThreads = 256;       // of kernels that know no rows
+constexpr int kLargestPackets = 8;  // of a thread
+constexpr int kTileThreads = 512;
+constexpr int kTileRows = 128, kTileColumns = 128;
 
-/// scale->largest = its maximum with all |values|, of which there are 8 x packets. Integers order
-/// the bits of |bf16| as their values, infinity above all and NaN above it.
-__global__ void __launch_bounds__(kLargestThreads)
-    largest_kernel(const uint4* values, std::int64_t packets, Fp8Scale* scale) {
-    unsigned largest = 0;  // two bf16
-    const std::int64_t step = std::int64_t{gridDim.x} * kLargestThreads;
-#pragma unroll 4
-    for (std::int64_t i = std::int64_t{blockIdx.x} * kLargestThreads + threadIdx.x; i < packets;
-         i += step) {
-        const uint4 words = values[i];
-        for (const unsigned word : {words.x, words.y, words.z, words.w})
-            largest = __vmaxu2(largest, word & 0x7fff7fffU);
+/// Of 8 x packets numbers.
+__global__ void __launch_bounds__(kThreads)
+    largest_kernel(const Bf16* in, std::int64_t packets, Fp8Scale* scale) {
+    const std::int64_t first = std::int64_t{blockIdx.x} * kThreads * kLargestPackets + threadIdx.x;
+    Packet<8> read[kLargestPackets];  // 0 beyond the end
+#pragma unroll
+    for (int i = 0; i < kLargestPackets; ++i) {
+        const std::int64_t packet = first + i * kThreads;
+        if (packet < packets) read[i] = Packet<8>::load(in + 8 * packet);
     }
-    unsigned bits = max(largest << 16, largest & 0xffff0000U);  // as fp32
-    for (int offset = kWarpThreads / 2; offset > 0; offset /= 2)
-        bits = max(bits, __shfl_xor_sync(kAllLanes, bits, offset));
+    unsigned largest = 0;
+#pragma unroll
+    for (const Packet<8>& packet : read) largest = packet.raise(largest);
     __shared__ unsigned parts[kMostWarps];
-    if (threadIdx.x % kWarpThreads == 0) parts[threadIdx.x / kWarpThreads] = bits;
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    for (int warp = 1; warp < kLargestThreads / kWarpThreads; ++warp) bits = max(bits, parts[warp]);
-    atomicMax(&scale->largest, bits);
+    raise_largest(largest, scale, parts);
 }
 
 template <DType kType>
@@ -46,19 +38,59 @@ __device__ unsigned two_codes(float low, float high) {
                                     kType == DType::e4m3 ? __NV_E4M3 : __NV_E5M2);
 }
 
-/// A block casts a tile; a thread 8 columns of 4 rows, which are whole: sizes are multiples of 16.
-/// Through shared memory the transposed codes leave in pieces of 128 bytes.
+/// Codes of 8 numbers, in their order.
 template <DType kType>
-__global__ void __launch_bounds__(kCastThreads)
-    cast_kernel(const Bf16* in, std::int64_t rows, std::int64_t columns, unsigned char* out,
-                unsigned char* transposed, Fp8Scale* scale) {
-    // 4 rows of a column in a word; the odd length spreads columns over the banks.
-    __shared__ unsigned tile[kTileColumns][kTileRows / 4 + 1];
+__device__ uint2 eight_codes(const Packet<8>& packet, float factor) {
+    float values[8];
+    packet.unpack(values);
+#pragma unroll
+    for (float& value : values) value *= factor;
+    return make_uint2(
+        two_codes<kType>(values[0], values[1]) | two_codes<kType>(values[2], values[3]) << 16,
+        two_codes<kType>(values[4], values[5]) | two_codes<kType>(values[6], values[7]) << 16);
+}
+
+/// The first thread of a grid also writes scale->back.
+template <DType kType>
+__device__ float factor_of(Fp8Scale* scale) {
     const float factor = fp8_factor(scale->largest, kType);
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) scale->back = 1 / factor;
+    return factor;
+}
+
+/// Numbers in their order, 16 a thread.
+template <DType kType>
+__global__ void __launch_bounds__(kThreads)
+    cast_kernel(const Bf16* in, std::int64_t sixteens, unsigned char* out, Fp8Scale* scale) {
+    const float factor = factor_of<kType>(scale);
+    const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+    if (i >= sixteens) return;
+    const auto first = Packet<8>::load(in + 16 * i), second = Packet<8>::load(in + 16 * i + 8);
+    const uint2 low = eight_codes<kType>(first, factor), high = eight_codes<kType>(second, factor);
+    reinterpret_cast<uint4*>(out)[i] = make_uint4(low.x, low.y, high.x, high.y);
+}
+
+/// Byte `index` of four words.
+__device__ unsigned byte_of_each(unsigned a, unsigned b, unsigned c, unsigned d, unsigned index) {
+    const unsigned both = index | (index + 4) << 4;
+    return __byte_perm(__byte_perm(a, b, both), __byte_perm(c, d, both), 0x5410);
+}
+
+/// A block casts a tile; a thread 8 columns of 4 rows, which are whole: sizes are multiples of 16.
+/// Through shared memory the transposed codes leave in pieces of 128 bytes. `out` may be null.
+template <DType kType>
+__global__ void __launch_bounds__(kTileThreads)
+    transpose_kernel(const Bf16* in, std::int64_t rows, std::int64_t columns, unsigned char* out,
+                     unsigned char* transposed, Fp8Scale* scale) {
+    // 4 rows of a column in a word; the odd length spreads columns over the banks.
+    __shared__ unsigned tile[kTileColumns][kTileRows / 4 + 1];
+    const float factor = factor_of<kType>(scale);
     const std::int64_t first_row = std::int64_t{blockIdx.x} * kTileRows;
     const std::int64_t first_column = std::int64_t{blockIdx.y} * kTileColumns;
-    const int group = static_cast<int>(threadIdx.x) % 8, quad = static_cast<int>(threadIdx.x) / 8;
+    constexpr int kGroups = kTileColumns / 8;
+    static_assert(kTileThreads / kGroups == kTileRows / 4);
+    const int group = static_cast<int>(threadIdx.x) % kGroups,
+              quad = static_cast<int>(threadIdx.x) / kGroups;
     const std::int64_t row = first_row + 4 * quad, column = first_column + 8 * group;
     if (row < rows && column < columns) {
         uint2 codes[4];
@@ -67,33 +99,22 @@ __global__ void __launch_bounds__(kCastThreads)
         for (int r = 0; r < 4; ++r) packets[r] = Packet<8>::load(in + (row + r) * columns + column);
 #pragma unroll
         for (int r = 0; r < 4; ++r) {
-            float values[8];
-            packets[r].unpack(values);
-#pragma unroll
-            for (float& value : values) value *= factor;
-            codes[r].x = two_codes<kType>(values[0], values[1]) |
-                         two_codes<kType>(values[2], values[3]) << 16;
-            codes[r].y = two_codes<kType>(values[4], values[5]) |
-                         two_codes<kType>(values[6], values[7]) << 16;
+            codes[r] = eight_codes<kType>(packets[r], factor);
             if (out != nullptr)
                 *reinterpret_cast<uint2*>(out + (row + r) * columns + column) = codes[r];
         }
-        if (transposed != nullptr) {
 #pragma unroll
-            for (int c = 0; c < 8; ++c) {
-                unsigned word = 0;
-#pragma unroll
-                for (int r = 0; r < 4; ++r)
-                    word |= ((c < 4 ? codes[r].x : codes[r].y) >> (8 * (c % 4)) & 0xffU) << (8 * r);
-                tile[8 * group + c][quad] = word;
-            }
+        for (unsigned c = 0; c < 4; ++c) {
+            tile[8 * group + c][quad] =
+                byte_of_each(codes[0].x, codes[1].x, codes[2].x, codes[3].x, c);
+            tile[8 * group + 4 + c][quad] =
+                byte_of_each(codes[0].y, codes[1].y, codes[2].y, codes[3].y, c);
         }
     }
-    if (transposed == nullptr) return;
     __syncthreads();
     // 16 rows of a column are a piece of 16 bytes.
     for (int piece = static_cast<int>(threadIdx.x); piece < kTileColumns * kTileRows / 16;
-         piece += kCastThreads) {
+         piece += kTileThreads) {
         const int part = piece % (kTileRows / 16), of = piece / (kTileRows / 16);
         const std::int64_t to_row = first_column + of, to_column = first_row + 16 * part;
         if (to_row >= columns || to_column >= rows) continue;
@@ -101,6 +122,27 @@ __global__ void __launch_bounds__(kCastThreads)
         *reinterpret_cast<uint4*>(transposed + to_row * rows + to_column) =
             make_uint4(words[0], words[1], words[2], words[3]);
     }
+}
+
+template <DType kType>
+void launch_cast(const Kernels::Fp8Cast& cast, cudaStream_t stream) {
+    const char* const operation = "cast_fp8";
+    const Matrix& in = cast.in;
+    auto *const out = static_cast<unsigned char*>(cast.out.data), *const transposed =
+                                                                      static_cast<unsigned char*>(
+                                                                          cast.transposed.data);
+    if (transposed == nullptr) {
+        const std::int64_t sixteens = in.elements() / 16;
+        cast_kernel<kType>
+            <<<grid_of(operation, divide_up(sixteens, kThreads)), kThreads, 0, stream>>>(
+                bf16_data(in), sixteens, out, cast.scale);
+    } else {
+        const dim3 tiles(grid_of(operation, divide_up(in.rows, kTileRows)),
+                         grid_of(operation, divide_up(in.columns, kTileColumns)));
+        transpose_kernel<kType><<<tiles, kTileThreads, 0, stream>>>(
+            bf16_data(in), in.rows, in.columns, out, transposed, cast.scale);
+    }
+    SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 
 }  // namespace
@@ -121,20 +163,16 @@ void CudaKernels::cast_fp8(const Fp8Cast& cast) {
                 fits(cast.transposed, in.columns, in.rows),
             operation, "codes of the matrix's size");
     require(cast.scale != nullptr && is_aligned(cast.scale), operation, "a scale");
-    SLUICE_CHECK_CUDA(cudaMemsetAsync(cast.scale, 0, sizeof(Fp8Scale), stream_));
-    const std::int64_t packets = in.elements() / 8;
-    const std::int64_t blocks = std::min<std::int64_t>(divide_up(packets, 4 * kLargestThreads),
-                                                       std::int64_t{4} * multiprocessors_);
-    largest_kernel<<<grid_of(operation, blocks), kLargestThreads, 0, stream_>>>(
-        static_cast<const uint4*>(in.data), packets, cast.scale);
-    SLUICE_CHECK_CUDA(cudaGetLastError());
-    const dim3 tiles(grid_of(operation, divide_up(in.rows, kTileRows)),
-                     grid_of(operation, divide_up(in.columns, kTileColumns)));
-    const auto kernel = type == DType::e4m3 ? cast_kernel<DType::e4m3> : cast_kernel<DType::e5m2>;
-    kernel<<<tiles, kCastThreads, 0, stream_>>>(
-        bf16_data(in), in.rows, in.columns, static_cast<unsigned char*>(cast.out.data),
-        static_cast<unsigned char*>(cast.transposed.data), cast.scale);
-    SLUICE_CHECK_CUDA(cudaGetLastError());
+    if (!cast.measured) {
+        clear_largest(cast.scale, stream_);
+        const std::int64_t packets = in.elements() / 8;
+        const std::int64_t blocks = divide_up(packets, kThreads * kLargestPackets);
+        largest_kernel<<<grid_of(operation, blocks), kThreads, 0, stream_>>>(bf16_data(in), packets,
+                                                                             cast.scale);
+        SLUICE_CHECK_CUDA(cudaGetLastError());
+    }
+    const auto launch = type == DType::e4m3 ? launch_cast<DType::e4m3> : launch_cast<DType::e5m2>;
+    launch(cast, stream_);
 }
 
 }  // namespace sluice

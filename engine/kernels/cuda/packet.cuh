@@ -41,6 +41,13 @@ struct Packet<8> {
         return {*reinterpret_cast<const uint4*>(data)};
     }
     __device__ void store(Bf16* data) const { *reinterpret_cast<uint4*>(data) = words; }
+    /// The larger of each half of `pair` and the bits of |every second number|, which integers
+    /// order as their values, infinity above all and NaN above it.
+    __device__ unsigned raise(unsigned pair) const {
+        for (const unsigned word : {words.x, words.y, words.z, words.w})
+            pair = __vmaxu2(pair, word & 0x7fff7fffU);
+        return pair;
+    }
 };
 
 template <>
@@ -52,6 +59,9 @@ struct Packet<1> {
     }
     static __device__ Packet load(const Bf16* data) { return {*data}; }
     __device__ void store(Bf16* data) const { *data = value; }
+    __device__ unsigned raise(unsigned pair) const {
+        return __vmaxu2(pair, __bfloat16_as_ushort(value) & 0x7fffU);
+    }
 };
 
 /// A matrix of bf16 as kernels see it.

@@ -3,6 +3,7 @@
 #include "engine/kernels/cuda/block_sum.cuh"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
+#include "engine/kernels/cuda/largest.cuh"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
 #include "engine/kernels/cuda/row_launch.h"
@@ -15,6 +16,7 @@ struct Arguments {
     const Bf16* weight;
     int columns;
     float epsilon;
+    Fp8Scale* scale;
 };
 
 /// 1 / rms of a row, given each thread's sum of squares.
@@ -23,6 +25,11 @@ __device__ float inverse_rms_of(float squares, const Arguments& in) {
     float sum[1] = {squares};
     block_sum(sum);
     return rsqrtf(sum[0] / static_cast<float>(in.columns) + in.epsilon);
+}
+
+__device__ void raise(unsigned largest, const Arguments& in) {
+    __shared__ unsigned parts[kMostWarps];
+    if (in.scale != nullptr) raise_largest(largest, in.scale, parts);
 }
 
 /// V packets of 8 a thread; columns % 8 == 0 and columns <= 8 x V x blockDim.x.
@@ -47,6 +54,7 @@ __global__ void __launch_bounds__(kRowThreads) rms_norm_kernel(Arguments in) {
         for (int i = 0; i < 8; ++i) squares += value[i] * value[i];
     }
     const float inverse_rms = inverse_rms_of(squares, in);
+    unsigned largest = 0;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
         const int column = 8 * static_cast<int>(threadIdx.x + v * blockDim.x);
@@ -56,8 +64,11 @@ __global__ void __launch_bounds__(kRowThreads) rms_norm_kernel(Arguments in) {
         weights[v].unpack(weight);
 #pragma unroll
         for (int i = 0; i < 8; ++i) value[i] *= inverse_rms * weight[i];
-        Packet<8>::pack(value).store(y + column);
+        const auto result = Packet<8>::pack(value);
+        result.store(y + column);
+        largest = result.raise(largest);
     }
+    raise(largest, in);
 }
 
 /// Rows of any size and alignment, read twice.
@@ -70,21 +81,26 @@ __global__ void __launch_bounds__(kRowThreads) rms_norm_any_kernel(Arguments in)
         squares += value * value;
     }
     const float inverse_rms = inverse_rms_of(squares, in);
+    unsigned largest = 0;
     for (int column = threadIdx.x; column < in.columns; column += blockDim.x) {
         const float value = __bfloat162float(x[column]) * inverse_rms;
-        y[column] = __float2bfloat16_rn(value * __bfloat162float(in.weight[column]));
+        const Packet<1> result{__float2bfloat16_rn(value * __bfloat162float(in.weight[column]))};
+        result.store(y + column);
+        largest = result.raise(largest);
     }
+    raise(largest, in);
 }
 
 }  // namespace
 
-void CudaKernels::rms_norm(Matrix y, Matrix x, Vector weight, float epsilon) {
+void CudaKernels::rms_norm(Matrix y, Matrix x, Vector weight, float epsilon, Fp8Scale* scale) {
     const char* const operation = "rms_norm";
     require_bf16(operation, "x", x, x.rows, x.columns);
     require_bf16(operation, "y", y, x.rows, x.columns);
     require_bf16(operation, "weight", weight, x.columns);
     const Arguments in{bf16_rows(y), bf16_rows(x), bf16_data(weight), static_cast<int>(x.columns),
-                       epsilon};
+                       epsilon,      scale};
+    clear_largest(scale, stream_);
     const unsigned blocks = grid_of(operation, x.rows);
     const bool aligned = rows_are_aligned(x) && rows_are_aligned(y) && is_aligned(weight.data);
     const RowLaunch launch = row_launch(x.columns, aligned);

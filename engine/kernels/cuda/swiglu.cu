@@ -1,6 +1,7 @@
 // silu(gate) up and its gradient: element by element, limited by memory.
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
+#include "engine/kernels/cuda/largest.cuh"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
 
@@ -12,12 +13,17 @@ constexpr int kPackets = 2;  // of a thread: 2 x 256 x 8 elements of a row are a
 
 struct Arguments {
     Bf16Rows gate_up;  // (rows, 2 x width)
-    Bf16Rows product;  // (rows, width); backward: its gradient
+    Bf16Rows product;  // (rows, width); backward: its gradient, then the product
     int width;
     unsigned blocks_per_row;
+    Fp8Scale *product_scale, *gradient_scale;
 };
 
 __device__ float sigmoid(float value) { return __fdividef(1.0F, 1.0F + __expf(-value)); }
+
+__device__ void raise(unsigned largest, Fp8Scale* scale, unsigned (&parts)[kMostWarps]) {
+    if (scale != nullptr) raise_largest(largest, scale, parts);
+}
 
 /// The row and the columns of a block; packet v of a thread starts at column(v).
 template <int W>
@@ -44,6 +50,8 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
         gates[v] = Packet<W>::load(gate + place.column(v));
         ups[v] = Packet<W>::load(up + place.column(v));
     }
+    __shared__ unsigned parts[kMostWarps];
+    unsigned largest = 0;
 #pragma unroll
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
@@ -52,11 +60,15 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
         ups[v].unpack(u);
 #pragma unroll
         for (int i = 0; i < W; ++i) u[i] *= g[i] * sigmoid(g[i]);
-        Packet<W>::pack(u).store(in.product.row(place.row) + place.column(v));
+        const auto product = Packet<W>::pack(u);
+        product.store(in.product.row(place.row) + place.column(v));
+        largest = product.raise(largest);
     }
+    raise(largest, in.product_scale, parts);
 }
 
-/// With s = sigmoid(gate): dup = dproduct gate s, dgate = dproduct up s (1 + gate (1 - s)).
+/// With s = sigmoid(gate): dup = dproduct gate s, dgate = dproduct up s (1 + gate (1 - s)), product
+/// = up gate s.
 template <int W>
 __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in) {
     const Place<W> place(in);
@@ -70,6 +82,8 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in)
         ups[v] = Packet<W>::load(up + place.column(v));
         gradients[v] = Packet<W>::load(in.product.row(place.row) + place.column(v));
     }
+    __shared__ unsigned parts[2][kMostWarps];
+    unsigned largest = 0, largest_product = 0;
 #pragma unroll
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
@@ -81,18 +95,27 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in)
         for (int i = 0; i < W; ++i) {
             const float s = sigmoid(g[i]);
             const float dgate = d[i] * u[i] * s * (1 + g[i] * (1 - s));
-            u[i] = d[i] * g[i] * s;
+            const float dup = d[i] * g[i] * s;
+            d[i] = u[i] * (g[i] * s);
             g[i] = dgate;
+            u[i] = dup;
         }
-        Packet<W>::pack(g).store(gate + place.column(v));
-        Packet<W>::pack(u).store(up + place.column(v));
+        const auto dgate = Packet<W>::pack(g), dup = Packet<W>::pack(u),
+                   product = Packet<W>::pack(d);
+        dgate.store(gate + place.column(v));
+        dup.store(up + place.column(v));
+        product.store(in.product.row(place.row) + place.column(v));
+        largest = dup.raise(dgate.raise(largest));
+        largest_product = product.raise(largest_product);
     }
+    raise(largest, in.gradient_scale, parts[0]);
+    raise(largest_product, in.product_scale, parts[1]);
 }
 
 /// Checks both matrices, of the forward or of the backward pass, and launches the kernel for 8
 /// elements at a time or that for one.
 void launch(const char* operation, cudaStream_t stream, Matrix gate_up, Matrix product,
-            void (*by_eight)(Arguments), void (*by_one)(Arguments)) {
+            SwigluScales scales, void (*by_eight)(Arguments), void (*by_one)(Arguments)) {
     require_bf16(operation, "product", product, product.rows, product.columns);
     require_bf16(operation, "gate_up", gate_up, product.rows, 2 * product.columns);
     const bool aligned =
@@ -100,7 +123,9 @@ void launch(const char* operation, cudaStream_t stream, Matrix gate_up, Matrix p
     const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
     const unsigned blocks_per_row = grid_of(operation, divide_up(product.columns, block_elements));
     const Arguments in{bf16_rows(gate_up), bf16_rows(product), static_cast<int>(product.columns),
-                       blocks_per_row};
+                       blocks_per_row,     scales.product,     scales.gradient};
+    clear_largest(scales.product, stream);
+    clear_largest(scales.gradient, stream);
     const unsigned blocks = grid_of(operation, product.rows * blocks_per_row);
     const auto kernel = aligned ? by_eight : by_one;
     kernel<<<blocks, kThreads, 0, stream>>>(in);
@@ -109,12 +134,13 @@ void launch(const char* operation, cudaStream_t stream, Matrix gate_up, Matrix p
 
 }  // namespace
 
-void CudaKernels::swiglu(Matrix product, Matrix gate_up) {
-    launch("swiglu", stream_, gate_up, product, swiglu_kernel<8>, swiglu_kernel<1>);
+void CudaKernels::swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale) {
+    launch("swiglu", stream_, gate_up, product, {.product = scale}, swiglu_kernel<8>,
+           swiglu_kernel<1>);
 }
 
-void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct) {
-    launch("swiglu_backward", stream_, gate_up, dproduct, swiglu_backward_kernel<8>,
+void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales) {
+    launch("swiglu_backward", stream_, gate_up, dproduct, scales, swiglu_backward_kernel<8>,
            swiglu_backward_kernel<1>);
 }
 

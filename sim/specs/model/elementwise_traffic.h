@@ -22,11 +22,12 @@ struct ElementwiseTraffic {
 // Bytes that take the time measured on the H200 at the rate of a device copy
 // (hwprofiles/measurements, 32768 tokens of Qwen2.5-7B), so that slower kernels keep their time. If
 // a machine's profile has measured times of the trainer's kernels, these are used. Fused:
-// F.rms_norm 0.134 ms, its backward 0.356 ms; rotary in place and gated activation at 4 B, 6 B and
-// 10 B; cross-entropy reads each logit, reads it again and overwrites it. Eager: RMSNorm 1.458 and
-// 3.18 ms, rotary 1.60 and 1.88 ms, SiLU and product 1.466 and 2.559 ms, cross-entropy 1.214 and
-// 1.565 ms. Norms of heads count as rotary, gradients of biases as one read.
-inline constexpr ElementwiseTraffic kFusedTraffic{4.9, 12.9, 4, 6, 4, 4, 6, 10,
+// F.rms_norm 0.134 ms, its backward 0.356 ms; rotary in place at 4 B, gated activation at 6 B, its
+// backward, which also restores the product, at 12 B; cross-entropy reads each logit, reads it
+// again and overwrites it. Eager: RMSNorm 1.458 and 3.18 ms, rotary 1.60 and 1.88 ms, SiLU and
+// product 1.466 and 2.559 ms, cross-entropy 1.214 and 1.565 ms. Norms of heads count as rotary,
+// gradients of biases as one read.
+inline constexpr ElementwiseTraffic kFusedTraffic{4.9, 12.9, 4, 6, 4, 4, 6, 12,
                                                   2,   6,    6, 1, 1, 1, 1};
 inline constexpr ElementwiseTraffic kEagerTraffic{52.9, 115.4, 58, 68, 58, 68, 10.1, 17.6,
                                                   2,    19,    6,  7,  5,  2,  4};

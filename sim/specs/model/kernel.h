@@ -14,10 +14,10 @@ enum class KernelKind : std::uint8_t { gemm, attention_forward, attention_backwa
 enum class GemmRole : std::uint8_t { forward, input_gradient, weight_gradient };
 
 /// The trainer's own memory-bound kernels (engine/kernels/kernels.h), with their names in profiles.
-#define SLUICE_MEMORY_BOUND_WORK(row)                                                           \
-    row(rms_norm) row(rms_norm_backward) row(head_norm) row(head_norm_backward) row(rotary)     \
-        row(swiglu) row(swiglu_backward) row(bias_backward) row(cross_entropy) row(sum_squares) \
-            row(round_to_bf16)
+#define SLUICE_MEMORY_BOUND_WORK(row)                                                       \
+    row(rms_norm) row(rms_norm_backward) row(head_norm) row(head_norm_backward) row(rotary) \
+        row(swiglu) row(swiglu_and_gradient) row(bias_backward) row(cross_entropy)          \
+            row(sum_squares) row(round_to_bf16)
 #define SLUICE_ENUMERATOR(name) name,
 
 /// other: none of these, known only by its bytes.

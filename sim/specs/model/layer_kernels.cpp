@@ -49,7 +49,7 @@ class LayerKernels {
 
     void projections() {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
-            add_product(gemm(name, GemmRole::forward, tokens_, n, k));
+            add_product(gemm(name, GemmRole::forward, tokens_, n, k), Largest::known);
         });
     }
     void projections_backward() {
@@ -58,7 +58,7 @@ class LayerKernels {
                             a_.qkv_width(), traffic_.bias_backward));
         }
         each_projection([this](const char*, std::int64_t n, std::int64_t k) {
-            gemm_backward(tokens_, n, k, 1);
+            gemm_backward(tokens_, n, k, 1, Largest::sought, Largest::known);
         });
     }
     /// Rotary embedding of q and k, and their norms if there are any: one pass each. Learned
@@ -80,16 +80,19 @@ class LayerKernels {
                 a_.head_dim,      a_.value_dim,    a_.window};
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
+    /// The largest number of a tensor: `known` from the kernel that wrote it.
+    enum class Largest : std::uint8_t { known, sought };
+
     /// y = x W^T, (m, n) = (m, k) (k, n).
-    void add_product(const Kernel& product) {
-        cast(product.m, product.k, product.count, kCastOneOrder);
-        cast(product.n, product.k, product.count, kCastOneOrder);
+    void add_product(const Kernel& product, Largest of_x) {
+        cast(product.m, product.k, product.count, 1, of_x);
+        cast(product.n, product.k, product.count, 1, Largest::sought);
         add(fp8_ ? in_fp8(product) : product);
     }
     void output_projection() {
         const Kernel output =
             gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
-        add_product(attention_adds_residual_ ? with_addend(output) : output);
+        add_product(attention_adds_residual_ ? with_addend(output) : output, Largest::sought);
     }
     void output_projection_backward() { gemm_backward(tokens_, hidden_, a_.output_width(), 1); }
 
@@ -97,30 +100,30 @@ class LayerKernels {
         route();
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            add_product(
-                gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count));
-            activation(rows * count, width);
+            add_product(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
+                        Largest::known);
             if (!with_down) return;
+            activation(MemoryBoundWork::swiglu, rows * count, width, traffic_.activation);
             const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
-            add_product(feed_forward_adds_residual_ ? with_addend(product) : product);
+            add_product(feed_forward_adds_residual_ ? with_addend(product) : product,
+                        Largest::known);
         });
     }
-    /// The product of gate and up, from both kept tensors; experts also get their tokens again,
-    /// each copy read once and written once.
+    /// Experts get their tokens again, each copy read once and written once.
     void restore_feed_forward() {
         if (f_.experts > 0) {
             add(memory_bound("permute tokens",
                              2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
         }
-        each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
-                       std::int64_t count) { activation(rows * count, width); });
     }
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            gemm_backward(rows, hidden_, width, count);
-            activation_backward(rows * count, width);
-            gemm_backward(rows, f_.projections() * width, hidden_, count);
+            gemm_backward(rows, hidden_, width, count, Largest::sought, Largest::known);
+            activation(MemoryBoundWork::swiglu_and_gradient, rows * count, width,
+                       traffic_.activation_backward);
+            gemm_backward(rows, f_.projections() * width, hidden_, count, Largest::known,
+                          Largest::known);
         });
         if (f_.experts > 0) gemm_backward(tokens_, f_.experts, hidden_, 1);
         route_traffic();
@@ -141,25 +144,27 @@ class LayerKernels {
         add(elementwise(name, work, tokens_, width, bytes_per_element), traffic_.launches_rotary);
     }
 
-    /// Input gradient (m, k) = dy (m, n) W (n, k), and weight gradient (n, k) = dy^T (n, m) x (m,
-    /// k).
-    void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count) {
+    /// Gradients of input (m, k) = dy (m, n) W (n, k) and weights (n, k) = dy^T (n, m) x (m, k).
+    void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count,
+                       Largest of_dy = Largest::sought, Largest of_x = Largest::sought) {
         const Kernel input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
         const Kernel plain = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
         const Kernel weights = sums_gradients_ ? with_addend(plain) : plain;
-        cast(m, n, count, kCastBothOrders);
-        cast(m, k, count, kCastOneOrder);
-        cast(n, k, count, kCastOneOrder);
+        cast(m, n, count, 2, of_dy);
+        cast(m, k, count, 1, of_x);
+        cast(n, k, count, 1, Largest::sought);
         add(fp8_ ? in_fp8(input) : input);
         add(fp8_ ? in_fp8(weights) : weights);
     }
-    /// In FP8: clears the scale, reads the tensor for its largest number, reads it again and writes
-    /// codes.
-    void cast(std::int64_t rows, std::int64_t columns, std::int64_t count, int bytes_an_element) {
+    /// In FP8: clears the scale, reads the tensor for its largest number if that is not known,
+    /// reads it and writes codes in one or two orders.
+    void cast(std::int64_t rows, std::int64_t columns, std::int64_t count, int orders,
+              Largest largest) {
         if (!fp8_) return;
-        add(memory_bound("cast to FP8", bytes_an_element * product(rows * count, columns), 3));
+        const int reads = largest == Largest::known ? 1 : 2;
+        add(memory_bound("cast to FP8", (reads * kBf16 + orders) * product(rows * count, columns),
+                         1 + reads));
     }
-    static constexpr int kCastOneOrder = 2 * kBf16 + 1, kCastBothOrders = 2 * kBf16 + 2;
 
     template <typename Use>
     void each_projection(Use use) {
@@ -200,15 +205,8 @@ class LayerKernels {
                 std::int64_t{1});
     }
 
-    void activation(std::int64_t rows, std::int64_t width) {
-        activation_kernel(MemoryBoundWork::swiglu, rows, width, traffic_.activation);
-    }
-    void activation_backward(std::int64_t rows, std::int64_t width) {
-        activation_kernel(MemoryBoundWork::swiglu_backward, rows, width,
-                          traffic_.activation_backward);
-    }
-    void activation_kernel(MemoryBoundWork work, std::int64_t rows, std::int64_t width,
-                           double bytes_per_element) {
+    void activation(MemoryBoundWork work, std::int64_t rows, std::int64_t width,
+                    double bytes_per_element) {
         constexpr double kUngated = 2.0 / 3;  // two matrices instead of three
         add(f_.gated
                 ? elementwise("activation", work, rows, width, bytes_per_element)

@@ -34,8 +34,8 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
                            KernelStyle style, Compute compute = Compute::bf16);
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
-/// kept. With `none`, elementwise kernels still restore both normed inputs, the activation's
-/// product and, for experts, their copies of the tokens.
+/// kept. With `none`, elementwise kernels still restore both normed inputs and, for experts, their
+/// copies of the tokens. Backward itself restores the activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, Compute compute = Compute::bf16);
 

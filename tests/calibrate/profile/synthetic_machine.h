@@ -80,7 +80,7 @@ inline std::vector<CaseTable> all_memory_bound() {
     std::vector<CaseTable> out;
     for (const char* name :
          {"rms_norm", "rms_norm_backward", "head_norm", "head_norm_backward", "rotary", "swiglu",
-          "swiglu_backward", "bias_backward", "cross_entropy", "sum_squares", "round_to_bf16"})
+          "swiglu_and_gradient", "bias_backward", "cross_entropy", "sum_squares", "round_to_bf16"})
         out.push_back(memory_bound(name));
     return out;
 }

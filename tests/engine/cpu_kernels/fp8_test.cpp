@@ -62,6 +62,38 @@ TEST_CASE("cast_fp8: zeros stay zeros, and what is not finite makes all NaN", "[
     }
 }
 
+TEST_CASE("cast_fp8: the kernel that wrote a tensor has found its largest number", "[kernels]") {
+    at::manual_seed(3);
+    const std::int64_t rows = 32, columns = 48;
+    Cast cast(rows, columns, DType::e4m3), again(rows, columns, DType::e4m3);
+    const at::Tensor x = at::randn({rows, columns}).to(at::kBFloat16),
+                     weight = at::randn({columns}).to(at::kBFloat16),
+                     gate_up = at::randn({rows, 2 * columns}).to(at::kBFloat16);
+    const auto matrix = [](const at::Tensor& t) {
+        return Matrix(t.data_ptr(), DType::bf16, t.size(0), t.size(1));
+    };
+    const auto check = [&](const at::Tensor& written) {
+        cast.kernels->cast_fp8({matrix(written), cast.out, {}, &cast.scale, true});
+        again.kernels->cast_fp8({matrix(written), again.out, {}, &again.scale});
+        CHECK(cast.codes.equal(again.codes));
+        CHECK(cast.scale.back == again.scale.back);
+    };
+    Kernels& kernels = *cast.kernels;
+    kernels.rms_norm(matrix(cast.in), matrix(x), {weight.data_ptr(), DType::bf16, columns}, 1e-5F,
+                     &cast.scale);
+    check(cast.in);
+    kernels.swiglu(matrix(cast.in), matrix(gate_up), &cast.scale);
+    check(cast.in);
+    Fp8Scale product;
+    kernels.swiglu_backward(matrix(gate_up), matrix(cast.in), {&cast.scale, &product});
+    CHECK(product.largest ==
+          std::bit_cast<std::uint32_t>(cast.in.to(at::kFloat).abs().max().item<float>()));
+    const at::Tensor gate = gate_up.narrow(1, 0, columns), up = gate_up.narrow(1, columns, columns);
+    CHECK(cast.scale.largest ==
+          std::bit_cast<std::uint32_t>(
+              at::max(gate.abs().max(), up.abs().max()).to(at::kFloat).item<float>()));
+}
+
 TEST_CASE("gemm: a product in FP8 is that of the numbers its codes stand for", "[kernels]") {
     at::manual_seed(2);
     Cast a(32, 48, DType::e5m2), b(16, 48, DType::e4m3);

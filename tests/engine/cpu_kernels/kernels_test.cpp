@@ -104,6 +104,7 @@ struct SwigluCase {
         comparison.check("product", type, product, expected);
         kernels().swiglu_backward(gate_up.matrix(), dy.matrix());
         comparison.check("dgate_up", type, gate_up, leaf.grad());
+        comparison.check("product again", type, dy, expected);
     }
 };
 const std::vector<SwigluCase> kSwigluCases = {

@@ -38,7 +38,8 @@ TEST_CASE("cast_fp8: the CPU's codes to the bit, in both orders", "[cuda_kernels
     if (!has_gpu()) return;
     for (const DType type : {DType::e4m3, DType::e5m2}) {
         for (const double range : {1e-38, 1e-5, 1.0, 3e4, 1e38}) {
-            for (const auto& [rows, columns] : {std::pair{16, 16}, std::pair{272, 208}}) {
+            for (const auto& [rows, columns] :
+                 {std::pair{16, 16}, std::pair{272, 208}, std::pair{1040, 400}}) {
                 CAPTURE(range, rows, columns);
                 Cast cast(rows, columns, type, 1, range);
                 cast.run();
@@ -72,6 +73,31 @@ TEST_CASE("cast_fp8: what is not finite makes all NaN", "[cuda_kernels]") {
     cast.run();
     cast.read();
     CHECK(cast.read_codes == Codes(64 * 64, 0x7f));
+}
+
+TEST_CASE("cast_fp8: kernels find the largest number of what they write", "[cuda_kernels]") {
+    if (!has_gpu()) return;
+    CudaKernels& kernels = gpu().kernels();
+    for (const auto& [rows, columns] : {std::pair{16, 16}, std::pair{300, 4112}, std::pair{7, 9}}) {
+        CAPTURE(rows, columns);
+        DeviceMatrix x(rows, columns), y(rows, columns), weight(1, columns),
+            gate_up(rows, 2 * columns);
+        x.fill_random(1), weight.fill_random(2), gate_up.fill_random(3, {-4, 4});
+        DeviceArray<Fp8Scale> scale{{Fp8Scale{}}}, other{{Fp8Scale{}}};
+        const auto check = [](DeviceArray<Fp8Scale>& found, const DeviceMatrix& written) {
+            double largest = 0;
+            for (const double value : written.read()) largest = std::max(largest, std::abs(value));
+            CHECK(found.read().front().largest ==
+                  std::bit_cast<std::uint32_t>(static_cast<float>(largest)));
+        };
+        kernels.rms_norm(y.view(), x.view(), weight.vector(), 1e-5F, scale.data());
+        check(scale, y);
+        kernels.swiglu(y.view(), gate_up.view(), scale.data());
+        check(scale, y);
+        kernels.swiglu_backward(gate_up.view(), y.view(), {scale.data(), other.data()});
+        check(scale, gate_up);
+        check(other, y);
+    }
 }
 
 TEST_CASE("gemm: products in FP8, with bias, addend and sums in fp32", "[cuda_kernels]") {

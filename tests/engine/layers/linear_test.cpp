@@ -28,10 +28,10 @@ TEST_CASE("linear: products in FP8 and their gradients differ by the rounding of
     std::vector<char> memory(1 << 16);
     const Workspace operands(memory.data(), static_cast<Bytes>(memory.size()));
     linear(kernels(), operands,
-           {matrix_of(y), matrix_of(x), matrix_of(weight), matrix_of(addend), {}});
-    linear_backward(
-        kernels(), operands,
-        {matrix_of(dy), matrix_of(x), matrix_of(weight), matrix_of(dweight), matrix_of(dx)}, true);
+           {matrix_of(y), {matrix_of(x)}, matrix_of(weight), matrix_of(addend), {}});
+    LinearBackward backward_of(kernels(), operands, {matrix_of(dy)});
+    backward_of.weight(matrix_of(dweight), {matrix_of(x)}, true);
+    backward_of.input(matrix_of(dx), matrix_of(weight));
     const auto wide = [](const at::Tensor& t) { return t.to(at::kDouble); };
     // A number moves by 2^-4 of itself at most in e4m3, 2^-3 in e5m2. Errors of both operands add
     // up as those of terms with random signs, and so do the terms.

@@ -14,7 +14,7 @@ namespace {
 class NoKernels final : public Kernels {
   public:
     void gemm(const Product&) override {}
-    void rms_norm(Matrix, Matrix, Vector, float) override {}
+    void rms_norm(Matrix, Matrix, Vector, float, Fp8Scale*) override {}
     void rms_norm_backward(Matrix, bool, Matrix, Matrix, Vector, float, Vector, bool) override {}
     void head_norm(const AttentionShape&, Matrix, Vector, Vector, float, Matrix) override {}
     void head_norm_backward(const AttentionShape&, Matrix, Matrix, Vector, Vector, float, Vector,
@@ -27,8 +27,8 @@ class NoKernels final : public Kernels {
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
         return shape.tokens() * shape.query_width() * kFp32;
     }
-    void swiglu(Matrix, Matrix) override {}
-    void swiglu_backward(Matrix, Matrix) override {}
+    void swiglu(Matrix, Matrix, Fp8Scale*) override {}
+    void swiglu_backward(Matrix, Matrix, SwigluScales) override {}
     void bias_backward(Vector, Matrix, bool) override {}
     void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}
     void gather_rows(Matrix, const std::uint16_t*, const std::int32_t*) override {}

@@ -39,7 +39,7 @@ TEST_CASE("kernel table: names are those of a profile's kernels section, in its 
                                     "head_norm_backward",
                                     "rotary",
                                     "swiglu",
-                                    "swiglu_backward",
+                                    "swiglu_and_gradient",
                                     "bias_backward",
                                     "cross_entropy",
                                     "sum_squares",
