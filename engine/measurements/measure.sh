@@ -48,3 +48,10 @@ train 7b-batch-32-exact-chosen --model qwen2.5-7b --untied --batch 32 --steps 12
 train 3b-batch-32-exact --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1 --clipping exact --keep-last-layers 36 --resident-layers 36 --resident-tables both
 train 14b-batch-32-exact --model qwen2.5-14b --batch 32 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 12 --resident-layers 21 --resident-tables both
 train 14b-batch-32-8-byte-exact --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 27 --resident-layers 14 --resident-tables both
+train 7b-batch-32-fp8-resident-6 --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 6 --resident-tables both --recompute none --compute fp8
+for precision in fp8 bf16; do
+    train 7b-batch-32-$precision-resident-10 --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 10 --host-gradient-slabs 8 --resident-tables both --recompute none --compute $precision
+done
+train 7b-batch-128-fp8 --model qwen2.5-7b --untied --batch 128 --steps 6 --max-norm 1000 --keep-last-layers 5 --resident-layers 4 --resident-tables both --compute fp8
+train 14b-batch-32-8-byte-fp8 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 8 --max-norm 1000 --recompute keep_attention --keep-last-layers 30 --resident-layers 3 --host-gradient-slabs 8 --resident-tables both --compute fp8
+train 32b-batch-32-6-byte-fp8 --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 5 --max-norm 1000 --keep-last-layers 1 --resident-layers 33 --resident-tables both --compute fp8
