@@ -53,6 +53,8 @@ if [ -d "$folder/published" ]; then
 fi
 peers=$folder/peers-h200.json
 [ ! -e "$peers" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$peers"
+llmq=$folder/llmq-h200.json
+[ ! -e "$llmq" ] || compare h200-pcie5-16vcpu-128gib --limit 5% "$llmq"
 others=$folder/peers-h200-other-settings.json
 [ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
 slower=$folder/peers-h200-3.json

@@ -152,7 +152,7 @@ MachineSpec machine_of(const PublishedRow& row) {
 
 Prediction predict_row(const PublishedRow& row) {
     try {
-        return predict(row.model, machine_of(row), row.training);
+        return predict(row.model, machine_of(row), row.training, {.band = Wanted::Band::always});
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}: {}", row.file, row.id, error.what()));
     }
@@ -196,6 +196,14 @@ std::optional<double> PublishedComparison::speed_error() const {
                                    : predicted_speed / row.speed - 1;
 }
 
+/// A part of a step is as far from its prediction as the step that would go with it.
+std::optional<bool> PublishedComparison::speed_in_band() const {
+    const auto error = speed_error();
+    if (!error || !predicted.band) return std::nullopt;
+    const Seconds step = predicted.step.seconds * (1 + *error);
+    return step >= predicted.band->low && step <= predicted.band->high;
+}
+
 double PublishedComparison::largest_error() const {
     double largest = 0;
     for (const auto& error : {speed_error(), device_error(), host_error()})
@@ -214,6 +222,8 @@ PublishedTable compare_published(std::vector<PublishedRow> rows) {
         add_error(table.speed, c.speed_error(), c.row.id);
         add_error(table.device, c.device_error(), c.row.id);
         add_error(table.host, c.host_error(), c.row.id);
+        table.speeds_near += std::abs(c.speed_error().value_or(1)) <= kNear ? 1 : 0;
+        table.speeds_in_band += c.speed_in_band().value_or(false) ? 1 : 0;
         table.fits_published += c.row.fits ? 1 : 0;
         table.fits_right += c.row.fits && !c.fit_is_wrong() ? 1 : 0;
     }

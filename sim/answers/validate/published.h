@@ -56,6 +56,8 @@ std::vector<PublishedRow> read_published_rows(const std::vector<std::string>& pa
 
 /// A larger error requires an explanation.
 inline constexpr double kExplainedBeyond = 0.15;
+/// A summary counts the speeds within it.
+inline constexpr double kNear = 0.10;
 
 struct PublishedComparison {
     PublishedRow row;
@@ -70,6 +72,8 @@ struct PublishedComparison {
     std::optional<double> host_error() const { return bytes_error(predicted_host, row.host); }
     /// The largest absolute value of the three errors; 0 if none is published.
     double largest_error() const;
+    /// Whether the published speed lies in the predicted 5 to 95%; empty if no speed is published.
+    std::optional<bool> speed_in_band() const;
     bool fit_is_wrong() const { return row.fits && *row.fits != predicted_fits; }
     bool needs_explanation() const { return largest_error() > kExplainedBeyond || fit_is_wrong(); }
 };
@@ -78,6 +82,8 @@ struct PublishedTable {
     std::vector<PublishedComparison> compared;
     std::vector<PublishedRow> not_compared;
     ErrorSummary speed, device, host;
+    int speeds_near = 0;                     ///< speeds within kNear
+    int speeds_in_band = 0;                  ///< in the predicted 5 to 95%
     int fits_published = 0, fits_right = 0;  ///< rows that say whether it fits
 };
 

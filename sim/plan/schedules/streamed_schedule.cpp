@@ -68,8 +68,9 @@ double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
             if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
             const auto out = static_cast<double>(k.m), in = static_cast<double>(k.n),
                        tokens = static_cast<double>(k.k);
-            most =
-                std::max(most, static_cast<double>(k.count) * (tokens * (2 * out + in) + out * in));
+            const double forward = tokens * in + out * in,
+                         backward = 2 * tokens * out + std::max(tokens * in, out * in);
+            most = std::max(most, static_cast<double>(k.count) * std::max(forward, backward));
         }
     }
     return most;

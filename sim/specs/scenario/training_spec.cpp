@@ -117,6 +117,9 @@ std::vector<Option> declare_training_options() {
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},
                                                {"host", index(CheckpointPlacement::host)}}));
+    options.push_back(option<&T::moments>(
+        "moments", "", 0, 1, "memory in which the optimizer's moments wait",
+        {{"device", index(MomentPlacement::device)}, {"host", index(MomentPlacement::host)}}));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,

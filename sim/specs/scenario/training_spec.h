@@ -20,6 +20,7 @@ class JsonObject;
 /// nothing.
 enum class Sharding : std::uint8_t { full, states, none };
 enum class CheckpointPlacement : std::uint8_t { device, host };
+enum class MomentPlacement : std::uint8_t { device, host };
 /// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
 /// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
@@ -46,6 +47,8 @@ struct TrainingSpec {
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
+    /// Of the optimizer's moments between two steps (llmq).
+    MomentPlacement moments = MomentPlacement::device;
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
     std::int64_t state_bytes =

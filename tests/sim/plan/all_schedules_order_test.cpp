@@ -81,6 +81,11 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
         add("fsdp-offload", Schedule("fsdp-offload")).recompute = recompute;
         add("accelerate-offload", Schedule("accelerate-offload")).recompute = recompute;
     }
+    for (const MomentPlacement moments : {MomentPlacement::device, MomentPlacement::host}) {
+        TrainingSpec& training = add("llmq", Schedule("llmq"));
+        training.moments = moments;
+        if (moments == MomentPlacement::host) training.checkpoints = CheckpointPlacement::host;
+    }
     for (const std::int64_t sub_group : {0, 1'000'000, 30'000'000}) {
         add("zero3-offload", Schedule("zero3-offload")).sub_group_elements = sub_group;
         add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = sub_group;

@@ -98,6 +98,8 @@ std::vector<Settings> all_settings() {
     add("fsdp-offload in micro-batches", Schedule("fsdp-offload")).micro_batch = 4;
     add("zero3-offload in micro-batches", Schedule("zero3-offload")).micro_batch = 4;
     add("resident", Schedule("resident"));
+    add("llmq", Schedule("llmq"));
+    add("llmq, moments on the host", Schedule("llmq")).moments = MomentPlacement::host;
     add("zero3-offload", Schedule("zero3-offload"));
     add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = 100'000'000;
     add("superoffload", Schedule("superoffload")).sub_group_elements = 50'000'000;

@@ -134,7 +134,7 @@ TEST_CASE("alike micro-batches: in every schedule", "[simulate]") {
         for (const Schedule schedule :
              {Schedule("megatrain"), Schedule("zero3-offload"), Schedule("superoffload"),
               Schedule("fsdp-offload"), Schedule("accelerate-offload"), Schedule("resident"),
-              Schedule("cluster")}) {
+              Schedule("llmq"), Schedule("cluster")}) {
             training.schedule = schedule;
             const StepPlan plan = plan_step(model, machine, training);
             INFO(name << ", schedule " << schedule->name);
