@@ -1,7 +1,10 @@
 // The rows of `gpu` and `kernels`, and the rules for numbers that a profile lacks.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -45,21 +48,28 @@ double memory_bandwidth(Row row, SpecReader& reader, const MachineSpec&) {
     return kAchievedOfPeakMemory * peak * kGiga;
 }
 
+/// Share of the H200's share that large products sustain at that many watts of the power limit per
+/// dense TFLOPS. The exponent is the one at which LLMQ's published steps on an RTX PRO 6000 are met
+/// (1.19 W; validation/published). An A100 (1.28 W) then sustains 0.96, an RTX 4090 (2.7 W) all.
+double share_at(double watts_per_tflops) {
+    constexpr double kOfH200 = 700.0 / 989, kExponent = 0.21;
+    return std::pow(watts_per_tflops / kOfH200, kExponent);
+}
+
 double gemm_rate(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto sustained = reader.take(row.path)) return *sustained * kTera;
-    if (const auto best = reader.take("gpu.bf16_achieved_gemm_tflops")) {
-        reader.assume(row.trust, fmt::format("large bf16 products sustain {:.2f} of the best {:g} "
-                                             "TFLOPS, as on the measured H200",
-                                             kSustainedOfBest, *best));
-        return kSustainedOfBest * *best * kTera;
-    }
-    const double dense = reader.required("gpu.bf16_dense_tflops");
-    reader.assume(
-        row.trust,
-        fmt::format(
-            "large bf16 products sustain {:.2f} of the dense {:g} TFLOPS, as on the measured H200",
-            kSustainedOfDense, dense));
-    return kSustainedOfDense * dense * kTera;
+    const auto power = reader.take("gpu.tdp_w"),
+               best = reader.take("gpu.bf16_achieved_gemm_tflops");
+    const auto dense = best && !power ? std::nullopt : reader.take("gpu.bf16_dense_tflops");
+    const double of_power = power && dense ? share_at(*power / *dense) : 1;
+    const double share = std::min(1.0, of_power * (best ? kSustainedOfBest : kSustainedOfDense));
+    const double rate = best ? *best : reader.required("gpu.bf16_dense_tflops");
+    reader.assume(row.trust,
+                  fmt::format("large bf16 products sustain {:.2f} of the {} {:g} TFLOPS, "
+                              "{} the measured H200",
+                              share, best ? "best" : "dense", rate,
+                              power && dense ? "from the power limit and" : "as on"));
+    return share * rate * kTera;
 }
 
 /// 0 where the datasheet has no FP8.
@@ -138,7 +148,7 @@ constexpr std::array kGpuRows = {
     reference("gpu.fp32_tflops"),
     row("gpu.multiprocessors", Trust::datasheet, fill<&MachineSpec::gpu, &GpuSpec::multiprocessors>,
         &multiprocessors),
-    reference("gpu.tdp_w"),
+    row("gpu.tdp_w", Trust::datasheet),
     reference("gpu.release_year"),
     row("gpu.context_gb", Trust::as_given, fill<&MachineSpec::gpu, &GpuSpec::context>,
         OnH200{0.878}, Transfer::as_measured),

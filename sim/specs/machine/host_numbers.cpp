@@ -41,9 +41,9 @@ double capacity(Row row, SpecReader& reader, const MachineSpec&) {
                 fmt::format("host memory is {} ({})", format_bytes(*gb * kGiga), memory->note));
         return *gb * kGiga;
     }
-    throw InputError(fmt::format(
-        "{}: {} is not known ({}); give --host-memory, as in --host-memory 1TB",
-        reader.profile().file, row.path, memory != nullptr ? memory->note : "missing"));
+    throw InputError(
+        fmt::format("{}: {} is not known ({}); give --host-memory, as in --host-memory 1TB",
+                    reader.profile().file, row.path, memory != nullptr ? memory->note : "missing"));
 }
 
 double most_capacity(Row row, SpecReader& reader, const MachineSpec& so_far) {
@@ -199,9 +199,10 @@ constexpr std::array kHostRows = {
     row("host.name", ValueKind::text),
     row("host.unified_memory", ValueKind::flag),
     row("host.cores", Trust::as_given, fill<&MachineSpec::host, &HostSpec::cores>, Required{},
-        Transfer::as_measured),
-    row("host.gpus", Trust::as_given, fill<&MachineSpec::host, &HostSpec::gpus>),
-    row("host.sockets", Trust::as_given, fill<&MachineSpec::host, &HostSpec::sockets>, OnH200{1}),
+        AtLeast{1}, Transfer::as_measured),
+    row("host.gpus", Trust::as_given, fill<&MachineSpec::host, &HostSpec::gpus>, AtLeast{1}),
+    row("host.sockets", Trust::as_given, fill<&MachineSpec::host, &HostSpec::sockets>, OnH200{1},
+        AtLeast{1}),
     row("host.memory_capacity_gb", Trust::as_given,
         fill<&MachineSpec::host, &HostSpec::memory_capacity>, &capacity, Transfer::as_measured,
         Shown{"host memory", "memory of the host, in 10^9 bytes"}),

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/machine/spec_reader.h"
 
 namespace sluice {
@@ -66,6 +67,11 @@ const MachineNumber* number_at(std::string_view path) {
     const auto found = std::find_if(table.begin(), table.end(),
                                     [&](const MachineNumber& row) { return row.path == path; });
     return found == table.end() ? nullptr : &*found;
+}
+
+double least_value(std::string_view path) {
+    const MachineNumber* const row = number_at(path);
+    return std::max(kSmallestQuantity, row != nullptr ? row->least : 0);
 }
 
 bool in_free_section(std::string_view path) {

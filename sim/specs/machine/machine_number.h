@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/machine/rate_group.h"
 
 namespace sluice {
 
@@ -25,17 +26,6 @@ enum class Trust : std::uint8_t {
     measured,    ///< a rate: an assumption if it is not measured here
     others,      ///< an assumption of other systems' schedules only (PyTorch's kernels, host work)
     where_used,  ///< an assumption of plans that use this part of the machine (storage)
-};
-
-/// Rates that are off together: one source of error in a prediction's band.
-enum class RateGroup : std::uint8_t {
-    none,
-    kernels,
-    optimizer,
-    host_work,    ///< all other work of the processor
-    host_memory,  ///< rates under contention
-    link,         ///< copies alone
-    storage,
 };
 
 /// Parts that can be bought faster, as bits; a number may depend on several.
@@ -110,6 +100,7 @@ struct MachineNumber {
     bool required = false;  ///< if false, a missing number is `h200`, or 0 if that is not known
     double h200 = 0;        ///< measured on an H200 machine, in the number's unit
     const char* measured_by = nullptr;  ///< case of sluice-calibrate
+    double least = 0;                   ///< a profile may not have less
     const char* peak = nullptr;  ///< path of the number that it may exceed by a tenth at most
     /// Path of the number that replaces this one if it is measured: the base profile's number would
     /// contradict it.
@@ -135,6 +126,8 @@ struct MachineNumber {
 const std::vector<MachineNumber>& machine_table();
 /// nullptr if no row has the path.
 const MachineNumber* number_at(std::string_view path);
+/// The smallest number that a profile may have at the path, also if no row has it.
+double least_value(std::string_view path);
 
 /// Sections of a profile, in order; in a free section the profile chooses its keys.
 struct ProfileSection {

@@ -12,6 +12,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/units.h"
+#include "sim/specs/machine/machine_number.h"
 
 namespace sluice {
 namespace {
@@ -127,9 +128,10 @@ void MachineProfile::set(std::string_view path, double value) {
                         id, path, id, did_you_mean(path, known)),
             "settings");
     }
-    if (!(value >= kSmallestQuantity && value <= kLargestQuantity)) {
+    const double least = least_value(path);
+    if (!(value >= least && value <= kLargestQuantity)) {
         throw InputError(fmt::format("--set: {} is {:g}, expected a number from {:g} to {:g}", path,
-                                     value, kSmallestQuantity, kLargestQuantity),
+                                     value, least, kLargestQuantity),
                          "settings");
     }
     Quantity& quantity = found == quantities.end() ? quantities.emplace_back() : *found;

@@ -72,9 +72,8 @@ class ProfileReader {
     }
 
     void read_quantity(const JsonObject& object, const std::string& path) {
-        object.allow_only(
-            {"value", "low", "high", "spot", "gpu_memory_gb", "rented_gpus", "method", "source",
-             "date", "note"});
+        object.allow_only({"value", "low", "high", "spot", "gpu_memory_gb", "rented_gpus", "method",
+                           "source", "date", "note"});
         if (!object.holds("value")) {
             throw InputError(fmt::format("{} is missing; write null where it is not known",
                                          object.where("value")));
@@ -97,7 +96,7 @@ class ProfileReader {
 
     static void read_value(const JsonObject& object, Quantity& quantity) {
         try {
-            quantity.value = object.number("value", kSmallestQuantity, kLargestQuantity);
+            quantity.value = object.number("value", least_value(quantity.path), kLargestQuantity);
             read_range(object, quantity);
         } catch (const InputError& error) {
             const MachineNumber* const row = number_at(quantity.path);

@@ -72,6 +72,14 @@ TEST_CASE("machine profile: --set of an unknown path suggests the nearest", "[ma
                    ContainsSubstring("sluice machines show apple-m3-ultra"));
 }
 
+TEST_CASE("machine profile: a count is at least 1", "[machine]") {
+    MachineProfile profile = read_machine_profile("gh200-480gb");
+    for (const char* path : {"host.cores", "host.gpus", "host.sockets"})
+        CHECK_THAT(input_error_of([&] { profile.set(path, 1e-12); }),
+                   ContainsSubstring(std::string(path) + " is 1e-12, expected a number from 1"));
+    profile.set("host.cores", 1);
+}
+
 TEST_CASE("machine profile: --set takes only what a profile may hold", "[machine]") {
     MachineProfile profile = parse_profile(small_profile());
     for (const double value : {-5.0, 0.0, 1e300, std::numeric_limits<double>::infinity(),

@@ -1,0 +1,19 @@
+// Which rates of a machine are off together?
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// Rates that are off together: one source of error in a prediction's band.
+enum class RateGroup : std::uint8_t {
+    none,
+    kernels,
+    optimizer,
+    host_work,    ///< all other work of the processor
+    host_memory,  ///< rates under contention
+    link,         ///< copies alone
+    storage,
+};
+
+}  // namespace sluice
