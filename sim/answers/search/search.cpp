@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/answers/search/step_bounds.h"
+#include "sim/simulate/step_bounds.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/step_plan.h"
 #include "sim/simulate/operation_cost.h"

@@ -1,5 +1,5 @@
 // The least cost of doing given work, by hand and against points that are feasible.
-#include "sim/answers/search/fluid_bound.h"
+#include "sim/simulate/fluid_bound.h"
 
 #include <random>
 

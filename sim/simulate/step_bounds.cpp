@@ -1,4 +1,4 @@
-#include "sim/answers/search/step_bounds.h"
+#include "sim/simulate/step_bounds.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/answers/search/fluid_bound.h"
+#include "sim/simulate/fluid_bound.h"
 
 namespace sluice {
 namespace {
@@ -19,19 +19,19 @@ std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
 bool is_copy(Lane lane) { return lane == Lane::host_to_device || lane == Lane::device_to_host; }
 
 /// The work of a step on one lane.
-struct LaneWork {
+struct WorkOfLane {
     Seconds alone = 0;
     double bytes = 0;
     double fastest = 0;      ///< bytes/s of its operations
     std::set<double> rates;  ///< of host work: the other lanes' shares depend on it
 };
-using LaneWorks = std::array<LaneWork, kLaneCount>;
+using LaneWorks = std::array<WorkOfLane, kLaneCount>;
 
 LaneWorks lane_works(const StepProgram& program, const std::vector<FlowDemand>& demands) {
     LaneWorks works;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const Lane lane = program.operations[i].lane;
-        LaneWork& work = works[at(lane)];
+        WorkOfLane& work = works[at(lane)];
         work.alone += demands[i].alone();
         work.bytes += demands[i].bytes;
         work.fastest = std::max(work.fastest, demands[i].rate);
@@ -101,7 +101,7 @@ Seconds resource_bound(const LaneWorks& works, const MachineSpec& machine) {
     Seconds longest_lane = 0;
     for (int i = 0; i < kLaneCount; ++i) {
         const Lane lane = static_cast<Lane>(i);
-        const LaneWork& work = works[at(lane)];
+        const WorkOfLane& work = works[at(lane)];
         longest_lane = std::max(longest_lane, work.alone);
         if (lane == Lane::compute || is_copy(lane)) hbm += work.bytes;
     }
@@ -172,7 +172,7 @@ class FluidBound {
     static constexpr std::size_t kCompute = 0, kIn = 1, kOut = 2, kOptimizer = 3, kHost = 4;
     static constexpr std::size_t kRest = 5, kPower = 6, kBytes = 7, kDram = 8, kKinds = 9;
 
-    const LaneWork& of(std::size_t lane) const { return works_[at(kLanes[lane])]; }
+    const WorkOfLane& of(std::size_t lane) const { return works_[at(kLanes[lane])]; }
     static bool has(int set, std::size_t lane) { return ((set >> lane) & 1) != 0; }
     bool has_work(int set) const {
         for (std::size_t lane = 0; lane < kLanes.size(); ++lane)
@@ -241,6 +241,13 @@ StepBounds step_bounds(const StepProgram& program, const std::vector<FlowDemand>
     const PowerDebt debt = power_debt(program, demands, machine.gpu.clock);
     return {paths.to_last_compute, resource_bound(works, machine),
             FluidBound(works, machine, training).find(debt, paths.to_first_compute)};
+}
+
+Seconds compute_bound(const StepProgram& program, std::vector<FlowDemand> demands,
+                      const MachineSpec& machine, const TrainingSpec& training) {
+    for (std::size_t i = 0; i < demands.size(); ++i)
+        if (program.operations[i].lane != Lane::compute) demands[i].bytes = 0;
+    return step_bounds(program, demands, machine, training).at_least();
 }
 
 }  // namespace sluice

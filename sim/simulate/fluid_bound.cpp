@@ -1,4 +1,4 @@
-#include "sim/answers/search/fluid_bound.h"
+#include "sim/simulate/fluid_bound.h"
 
 #include <algorithm>
 #include <cmath>

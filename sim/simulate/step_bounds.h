@@ -50,6 +50,10 @@ struct StepBounds {
 StepBounds step_bounds(const StepProgram& program, const std::vector<FlowDemand>& demands,
                        const MachineSpec& machine, const TrainingSpec& training);
 
+/// No step is faster whose compute lane does this work and possibly more, whatever else it moves.
+Seconds compute_bound(const StepProgram& program, std::vector<FlowDemand> demands,
+                      const MachineSpec& machine, const TrainingSpec& training);
+
 /// Longest paths, in seconds from the end of a step's last compute operation.
 struct StepPaths {
     Seconds to_first_compute = 0;  ///< to the start of the next step's first compute operation

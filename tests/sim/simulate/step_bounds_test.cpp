@@ -1,5 +1,5 @@
 // No step is simulated faster than its bound, whatever the machine, model, schedule and settings.
-#include "sim/answers/search/step_bounds.h"
+#include "sim/simulate/step_bounds.h"
 
 #include <random>
 
@@ -54,14 +54,15 @@ TEST_CASE("step bounds: below every simulated step, and near most", "[search]") 
             const MachineSpec machine = resolve_machine(read_machine_profile(machine_name));
             check_training_spec(training);
             const StepPlan plan = plan_step(model, machine, training);
-            const StepBounds bounds =
-                step_bounds(plan.program, operation_demands(plan.program, machine, training),
-                            machine, training);
+            const std::vector<FlowDemand> demands =
+                operation_demands(plan.program, machine, training);
+            const StepBounds bounds = step_bounds(plan.program, demands, machine, training);
             const Seconds step = simulate_step(plan, machine, training).step;
             INFO(machine_name << " " << model_name << " schedule " << training.schedule->name
                               << " batch " << training.batch << " seq " << training.sequence);
             CHECK(bounds.at_least() <= step);
             CHECK(bounds.at_least() > 0.5 * step);
+            CHECK(compute_bound(plan.program, demands, machine, training) <= bounds.at_least());
             ++compared;
             if (bounds.at_least() > 0.95 * step) ++near;
         } catch (const InputError&) {
