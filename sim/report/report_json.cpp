@@ -148,6 +148,9 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
         out["chosen"] = to_json(plan_choice_table(choice));
         if (choice.step_as_asked) out["step_as_asked_s"] = *choice.step_as_asked;
     }
+    if (prediction != nullptr && prediction->faster_plan)
+        out["plan_auto"] = {{"step_s", *prediction->faster_plan->step},
+                            {"settings", to_json(plan_choice_table(*prediction->faster_plan))}};
     out["fits"] = r.plan.fit.fits();
     out["measured"] = r.step.measured.has_value();
     std::optional<Band> range;

@@ -119,6 +119,17 @@ void append_choice(std::string& out, const PlanChoice& choice) {
         out += "without these changes the step does not fit\n";
 }
 
+void append_faster_plan(std::string& out, const Prediction& r) {
+    if (!r.faster_plan) return;
+    const Seconds step = *r.faster_plan->step;
+    out += fmt::format("--plan auto  {} a step, {} tokens/s{}: {}\n", format_seconds(step),
+                       format_thousands(r.tokens_per_s_at(step)),
+                       r.faster_plan->step_as_asked
+                           ? fmt::format(" ({})", format_error(r.step.seconds / step - 1))
+                           : ", and fits",
+                       setting_flags(changed_settings(r.asked.training, r.faster_plan->training)));
+}
+
 void append_lanes(std::string& out, const TimedPlan& r, const std::vector<Remedy>& remedies) {
     out += "\n" + to_text(lanes_table(r.step));
     for (const Remedy& remedy : remedies) out += fmt::format("  {}\n", remedy_text(remedy));
@@ -208,6 +219,7 @@ std::string report_text(const Prediction& prediction) {
     out += "\n";
     append_fit(out, prediction, prediction.advice);
     append_speed(out, prediction, prediction.band);
+    append_faster_plan(out, prediction);
     append_cost(out, prediction);
     if (const RunsToday& today = prediction.asked.runs_today; !today.runs())
         out += fmt::format("runs today   no: {}\n", today.why_not);

@@ -37,6 +37,16 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
     };
 }
 
+/// A plan that gains more than kLeastGain, or that fits where the predicted one does not.
+std::optional<PlanChoice> faster_plan(const ModelSpec& model, const MachineSpec& machine,
+                                      const TimedPlan& than, const std::set<std::string>& fixed) {
+    if (!has_option(than.asked.training.schedule, "resident_layers")) return std::nullopt;
+    PlanChoice choice = choose_plan(model, machine, than.asked.training, fixed);
+    const bool gains = choice.step && (!choice.step_as_asked ||
+                                       *choice.step * (1 + kLeastGain) < *choice.step_as_asked);
+    return gains ? std::optional(std::move(choice)) : std::nullopt;
+}
+
 /// predict() with a plan; `choice` is how the training was chosen, if it was.
 Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training, std::optional<PlanChoice> choice,
@@ -58,6 +68,8 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     if (wanted.band == Wanted::Band::always || (wanted.band != Wanted::Band::none && fits))
         out.band = predict_band(out, machine);
     if (out.band || wanted.suggestions) tell(out);
+    if (wanted.faster_beside != nullptr)
+        out.faster_plan = faster_plan(model, machine, out, *wanted.faster_beside);
     if (wanted.remedies) {
         out.advice.remedies = find_remedies(out, machine);
         tell(out);

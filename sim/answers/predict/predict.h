@@ -20,6 +20,9 @@ struct Wanted {
     const MachineProfile* prices = nullptr;  ///< price of an hour by its typical offer
     /// Chooses the plan first; options with these fields keep their values. Null: all do.
     const std::set<std::string>* chosen_beside = nullptr;
+    /// Looks for a faster plan, in which options with these fields keep their values. Null: does
+    /// not.
+    const std::set<std::string>* faster_beside = nullptr;
 };
 
 /// The times of a plan's steady step on a machine.

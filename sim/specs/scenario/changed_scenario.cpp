@@ -32,6 +32,12 @@ void set_number(PlannedMachine& machine, const std::string& path, const std::str
 
 }  // namespace
 
+std::set<std::string> given_options(const PlannedScenario& planned) {
+    std::set<std::string> out;
+    for (const auto& [field, text] : planned.training) out.insert(field);
+    return out;
+}
+
 PlannedScenario overlaid(PlannedScenario base, const PlannedScenario& over) {
     if (!over.model.model.empty()) base.model.model = over.model.model;
     if (over.model.layers) base.model.layers = over.model.layers;

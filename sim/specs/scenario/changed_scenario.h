@@ -2,12 +2,16 @@
 // comparisons change a planned scenario.
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "sim/base/units.h"
 #include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
+
+/// The fields of the training options that it gives.
+std::set<std::string> given_options(const PlannedScenario& planned);
 
 /// `base` with all values that `over` gives. What-if values of both count; later ones replace
 /// earlier ones.

@@ -8,6 +8,7 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/report/report.h"
+#include "sim/simulate/step_bounds.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/scenario.h"
 #include "tests/catch.h"
@@ -81,7 +82,26 @@ TEST_CASE("plan choice: every setting says what the step takes without it", "[si
         CHECK(*one.step_without > chosen);
     }
     CHECK(told == changed_settings(asked, choice.training));
+    CHECK(choice.step == chosen);
     CHECK(choice.step_as_asked == seconds_of(read_model("qwen2.5-7b"), machine, asked));
+}
+
+TEST_CASE("plan choice: compute does the least with few resident and many kept layers",
+          "[simulate]") {
+    const MachineSpec machine = h200();
+    TrainingSpec training = batch_of(8);
+    const auto bound = [&](std::int64_t resident, std::int64_t kept) {
+        training.resident_layers = resident;
+        training.keep_last_layers = kept;
+        const StepProgram program = plan_step(eight_layers(), machine, training).program;
+        return compute_bound(program, operation_demands(program, machine, training), machine,
+                             training);
+    };
+    for (std::int64_t resident = 1; resident <= 8; ++resident)
+        for (std::int64_t kept = 0; kept <= 8; ++kept) {
+            CHECK(bound(0, kept) <= bound(resident, kept));
+            CHECK(bound(resident, 8) <= bound(resident, kept));
+        }
 }
 
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
@@ -105,6 +125,7 @@ TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", 
     CHECK_FALSE(large.step_as_asked);
     CHECK(fits_machine(model, machine, large.training));
     const PlanChoice never = choose_plan(read_model("llama-3.1-70b"), machine, batch_of(8), {});
+    CHECK_FALSE(never.step);
     CHECK_FALSE(never.step_as_asked);
     CHECK(never.settings.empty());
     TrainingSpec wrong = batch_of(8);
@@ -124,6 +145,23 @@ TEST_CASE("plan choice: states that host memory does not hold go to the device",
     const PlanChoice on_host =
         choose_plan(model, machine, batch_of(32), {"resident_layers", "resident_tables"});
     CHECK(on_host.settings.empty());
+}
+
+TEST_CASE("plan choice: the page of a given plan says what the fastest one gains", "[simulate]") {
+    const std::set<std::string> free;
+    const Prediction given = predict(eight_layers(), h200(), batch_of(8), {.faster_beside = &free});
+    REQUIRE(given.faster_plan);
+    CHECK(given.step.seconds == given.faster_plan->step_as_asked);
+    CHECK_THAT(report_text(given),
+               ContainsSubstring("--plan auto") && ContainsSubstring(setting_flags(changed_settings(
+                                                       batch_of(8), given.faster_plan->training))));
+    CHECK_THAT(report_json(given), ContainsSubstring("\"plan_auto\""));
+    const Prediction fastest =
+        predict(eight_layers(), h200(), given.faster_plan->training, {.faster_beside = &free});
+    CHECK_FALSE(fastest.faster_plan);
+    TrainingSpec theirs = batch_of(8);
+    theirs.schedule = Schedule("megatrain");
+    CHECK_FALSE(predict(eight_layers(), h200(), theirs, {.faster_beside = &free}).faster_plan);
 }
 
 TEST_CASE("plan choice: the page shows it", "[simulate]") {
