@@ -7,13 +7,31 @@
 #include <vector>
 
 #include "sim/plan/step.h"
+#include "sim/specs/machine/rate_group.h"
 #include "sim/specs/scenario/payment.h"
 
 namespace sluice {
 
+/// Where an error of a prediction comes from. Errors with equal sources move together.
+struct ErrorSource {
+    std::string machine = {};   ///< id; empty: what the schedule's model leaves out
+    std::string schedule = {};  ///< empty: every schedule on the machine has this error
+    RateGroup group = RateGroup::none;
+    KernelStyle style = KernelStyle::fused;  ///< of kernels
+
+    bool operator==(const ErrorSource&) const = default;
+};
+
+/// How much longer the step is with the low and with the high end of one range.
+struct BandError {
+    ErrorSource source;
+    Seconds at_low = 0, at_high = 0;
+};
+
 /// The 5% and 95% ends of the step time, between which nine of ten measured steps lie.
 struct Band {
     Seconds low = 0, high = 0;
+    std::vector<BandError> errors = {};  ///< that make it
 };
 
 /// A change of settings with which the plan fits.
@@ -58,6 +76,7 @@ struct ChosenSetting {
 /// The settings that are fastest on the machine.
 struct PlanChoice {
     TrainingSpec training;
+    std::optional<Seconds> step;           ///< with `training`; nothing: no plan fits
     std::optional<Seconds> step_as_asked;  ///< nothing: that does not fit
     std::vector<ChosenSetting> settings;   ///< that differ from those asked
 };
@@ -75,7 +94,8 @@ struct Banded {
 };
 
 struct Prediction : TimedPlan {
-    std::optional<PlanChoice> choice;  ///< where the plan was chosen
+    std::optional<PlanChoice> choice;       ///< where the plan was chosen
+    std::optional<PlanChoice> faster_plan;  ///< that would gain more than kLeastGain, if wanted
     std::optional<Band> band;
     StepAdvice advice;
     NodeShare share;              ///< of its node

@@ -64,6 +64,8 @@ bool uses_storage(const StepProgram& program) {
 struct Error {
     RateRange range;
     std::vector<RateGroup> groups;
+    std::string schedule = {};               ///< whose own code has the error
+    KernelStyle style = KernelStyle::fused;  ///< of kernels
 };
 
 }  // namespace
@@ -103,31 +105,40 @@ Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
     const TrainingSpec& training = timed.asked.training;
     const Seconds step = timed.step.seconds;
     const RateRanges& ranges = machine.ranges;
-    std::vector<Error> errors = {{kernels_range(program, machine), {RateGroup::kernels}},
-                                 {ranges.host_memory, {RateGroup::host_memory}},
-                                 {ranges.link, {RateGroup::link}}};
+    std::vector<Error> errors = {
+        {kernels_range(program, machine), {RateGroup::kernels}, "", program.style},
+        {ranges.host_memory, {RateGroup::host_memory}},
+        {ranges.link, {RateGroup::link}}};
     if (ranges.optimizer_by_memory) errors[1].groups.push_back(RateGroup::optimizer);
     if (training.schedule->ours) {
         errors.push_back({ranges.optimizer, {RateGroup::optimizer}});
         errors.push_back({ranges.host_work, {RateGroup::host_work}});
     } else {
-        errors.push_back({host_of_others(ranges), {RateGroup::optimizer, RateGroup::host_work}});
+        errors.push_back({host_of_others(ranges),
+                          {RateGroup::optimizer, RateGroup::host_work},
+                          training.schedule->name});
     }
     if (uses_storage(program)) errors.push_back({ranges.storage, {RateGroup::storage}});
-    std::vector<double> longer = {training.schedule->structural_error * step};
-    std::vector<double> shorter = longer;
     const auto deviation = [&](const Error& error, double factor) {
         MachineSpec scaled = machine;
         for (const RateGroup group : error.groups) scale_group(scaled, group, factor);
         return simulate_step(timed.plan, scaled, training).step - step;
     };
-    for (const Error& error : errors) {
-        const auto [least, most] = std::minmax(
-            {deviation(error, error.range.low), deviation(error, error.range.high), 0.0});
+    const double structural = training.schedule->structural_error * step;
+    Band band{.errors = {{{.schedule = training.schedule->name}, structural, -structural}}};
+    for (const Error& error : errors)
+        band.errors.push_back({{machine.id, error.schedule, error.groups.front(), error.style},
+                               deviation(error, error.range.low),
+                               deviation(error, error.range.high)});
+    std::vector<double> longer, shorter;
+    for (const BandError& error : band.errors) {
+        const auto [least, most] = std::minmax({error.at_low, error.at_high, 0.0});
         longer.push_back(most);
         shorter.push_back(least);
     }
-    return {step - combined(shorter), step + combined(longer)};
+    band.low = step - combined(shorter);
+    band.high = step + combined(longer);
+    return band;
 }
 
 }  // namespace sluice

@@ -3,12 +3,30 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
+#include "sim/report/answers/findings.h"
+
 namespace sluice {
 
 std::int64_t moments_bytes(const TrainingSpec& training) {
     const Schedule schedule = training.schedule;
     return has_option(schedule, "state_bytes") ? training.state_bytes - schedule->master_bytes
                                                : schedule->moments_bytes;
+}
+
+Cell states_cell(const TrainingSpec& training) {
+    const std::int64_t moments = moments_bytes(training);
+    return Cell(states_of(training))
+        .shown_as(fmt::format("{}+{}", training.schedule->master_bytes == kFp32 ? "fp32" : "bf16",
+                              moments == 2 * kFp32   ? "fp32"
+                              : moments == 2 * kBf16 ? "bf16"
+                                                     : "8-bit"));
+}
+
+std::string cases_words(double share) {
+    const long cases = std::lround(100 * share);
+    return cases > 99 ? "in over 99 of 100 cases" : fmt::format("in {} of 100 cases", cases);
 }
 
 Cell runs_today_cell(const RunsToday& today) {

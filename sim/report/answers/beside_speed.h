@@ -1,4 +1,5 @@
-// What stands beside every speed? Which program trains this way today.
+// What stands beside every speed? Which program trains this way today, in which precision, with
+// how many tokens a step.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,12 @@ namespace sluice {
 
 /// Bytes of both moments of a parameter.
 std::int64_t moments_bytes(const TrainingSpec& training);
+
+/// "fp32+fp32", parameters and moments; programs read states_of().
+Cell states_cell(const TrainingSpec& training);
+
+/// "in 97 of 100 cases".
+std::string cases_words(double share);
 
 /// The program, or "NO" with the reason as tooltip.
 Cell runs_today_cell(const RunsToday& today);
@@ -39,13 +46,23 @@ void add_beside_speed(std::vector<ColumnOf<Item>>& columns, std::string_view aft
     };
     const auto place = std::ranges::find_if(
         columns, [after](const ColumnOf<Item>& one) { return one.column.key == after; });
-    columns.insert(std::next(place),
-                   {{"runs_today.runs", "runs today", Unit::flag,
-                     of([](const AskedStep& step) { return runs_today_cell(step.runs_today); }),
-                     "program that trains this model on this machine today"},
-                    {"runs_today.program", "", today(&RunsToday::program)},
-                    {"runs_today.why_not", "", today(&RunsToday::why_not)},
-                    {"runs_today.source", "", today(&RunsToday::source)}});
+    columns.insert(
+        std::next(place),
+        {{"runs_today.runs", "runs today", Unit::flag,
+          of([](const AskedStep& step) { return runs_today_cell(step.runs_today); }),
+          "program that trains this model on this machine today"},
+         {"runs_today.program", "", today(&RunsToday::program)},
+         {"runs_today.why_not", "", today(&RunsToday::why_not)},
+         {"runs_today.source", "", today(&RunsToday::source)},
+         {"states", "states", of([](const AskedStep& step) { return states_cell(step.training); }),
+          "precision of the parameters and of the moments that are kept"},
+         {"products", "products", of([](const AskedStep& step) {
+              return step.training.compute == Compute::fp8 ? std::string("fp8")
+                                                           : std::string("bf16");
+          }),
+          "precision of the layers' matrix products"},
+         {"tokens_a_step", "tokens a step", Unit::whole,
+          of([](const AskedStep& step) { return step.training.tokens(); }), "batch x sequence"}});
 }
 
 }  // namespace sluice

@@ -104,6 +104,7 @@ std::string settings_block(const Comparison& c) {
     for (const ComparedSystem& system : c.systems) {
         Settings settings = own_settings(system.report.asked.training);
         settings.insert(settings.begin(), {"keeps", states_of(system.report.asked.training)});
+        if (system.report.choice) settings.insert(settings.begin(), {"plan", "auto"});
         out += wrapped(system.name, width, settings);
     }
     return out;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/answers/decision/decision.h"
+#include "sim/answers/predict/lead.h"
 #include "sim/answers/search/machine_choice.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
@@ -69,13 +70,16 @@ std::string lead_sentence(const Decision& decision) {
         [&](const Candidate& c) { return measure(decision, c).value; }, decision.best());
     if (next == nullptr) return "";
     const Banded best = measure(decision, *decision.best()), other = measure(decision, *next);
-    const bool overlap = other.low <= best.high;
     const std::string lead = decision.aim == Aim::cheapest
                                  ? format_percent(other.value / best.value - 1) + " dearer"
                                  : format_percent(1 - best.value / other.value) + " slower";
-    return fmt::format("Next is {}, {}: {}.", next->name, lead,
-                       overlap ? "their bands overlap, so a measurement could reverse the order"
-                               : "their bands do not overlap");
+    const Prediction &ahead = decision.best()->report(), &behind = next->report();
+    const std::string sure =
+        ahead.band && behind.band
+            ? fmt::format("; {} stays ahead {}", decision.best()->name,
+                          cases_words(lead_holds(other.value / best.value, ahead, behind)))
+            : "";
+    return fmt::format("Next is {}, {}{}.", next->name, lead, sure);
 }
 
 std::string cheapest_sentence(const Decision& decision) {

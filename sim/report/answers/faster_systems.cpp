@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/answers/predict/lead.h"
 #include "sim/report/answers/beside_speed.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
@@ -10,8 +11,9 @@
 namespace sluice {
 namespace {
 
-bool bands_overlap(const Prediction& a, const Prediction& b) {
-    return a.band && b.band && a.band->high >= b.band->low && b.band->high >= a.band->low;
+/// ", in 97 of 100 cases"
+std::string in_cases(double lead, const Prediction& a, const Prediction& b) {
+    return a.band && b.band ? ", " + cases_words(lead_holds(lead, a, b)) : "";
 }
 
 /// A warning where two systems keep different optimizer states, since they then train differently.
@@ -26,8 +28,7 @@ std::string faster_sentence(const ComparedSystem& ours, const ComparedSystem& ot
     return fmt::format("{} is faster than {}: {} tokens/s against {}, {:.2f}x{}{}", other.name,
                        ours.name, format_thousands(other.report.tokens_per_s()),
                        format_thousands(ours.report.tokens_per_s()), relative,
-                       bands_overlap(ours.report, other.report) ? "; their bands overlap" : "",
-                       other_states(ours, other));
+                       in_cases(relative, other.report, ours.report), other_states(ours, other));
 }
 
 /// The sentence for a system that fits only with other settings.
@@ -122,7 +123,8 @@ std::vector<std::pair<int, double>> relative_by_layers(std::span<const Compariso
 
 std::string not_today(const Comparison& comparison) {
     const std::string words = not_today_words(not_counted(comparison));
-    return words.empty() ? "" : "not counted, since no program trains this way here today: " + words;
+    return words.empty() ? ""
+                         : "not counted, since no program trains this way here today: " + words;
 }
 
 std::vector<std::string> verdict(const Comparison& comparison) {

@@ -108,6 +108,8 @@ std::vector<Setting> system_settings(const ComparedSystem& system) {
         if (field == "schedule" || chosen)
             out.push_back({option.field, option_text(training, option)});
     }
+    if (system.report.choice)
+        for (const ChosenSetting& one : system.report.choice->settings) out.push_back(one.setting);
     return out;
 }
 

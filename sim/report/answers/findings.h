@@ -31,8 +31,8 @@ std::string states_of(const TrainingSpec& training);
 /// GB short". Empty if the micro-batch was not chosen for the memory.
 std::string micro_batch_words(const ComparedSystem& system);
 
-/// The settings that turn a scenario into this system: the schedule, and the micro-batch and place
-/// of checkpoints that were chosen to make its batch fit.
+/// The settings that turn a scenario into this system: the schedule, and either its chosen plan or
+/// the micro-batch and place of checkpoints that were chosen to make its batch fit.
 std::vector<Setting> system_settings(const ComparedSystem& system);
 
 /// One line per memory that is short, and the settings that would fit. Precondition: the system

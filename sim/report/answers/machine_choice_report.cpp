@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/predict/lead.h"
 #include "sim/answers/search/machine_choice.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
@@ -43,27 +44,39 @@ std::string verdict(const MachineChoice& choice, double wanted) {
     return choice.changes.empty() ? "does it" : "does it with " + setting_flags(choice.changes);
 }
 
-/// Compares the first machine with the next one by $ an hour and per million tokens.
+/// The machine that reaches the goal for the least money a token; null: none with a price does.
+const MachineChoice* cheapest_token(const MachineChoices& choices) {
+    const MachineChoice* best = nullptr;
+    for (const MachineChoice& one : choices.machines)
+        if (one.does_it && one.cost.payment &&
+            (best == nullptr || one.cost.run.usd_per_million_tokens.value <
+                                    best->cost.run.usd_per_million_tokens.value))
+            best = &one;
+    return best;
+}
+
+/// The share of cases in which a token costs less on the best machine than on this one.
+std::optional<double> best_is_cheaper(const MachineChoice* best, const MachineChoice& other) {
+    if (best == nullptr || &other == best || !other.does_it || !other.cost.payment) return {};
+    return lead_holds(
+        other.cost.run.usd_per_million_tokens.value / best->cost.run.usd_per_million_tokens.value,
+        best->report, other.report);
+}
+
+/// The least money a token, and how sure it is against the two machines that come next.
 std::string lead_text(const MachineChoices& choices) {
-    const MachineChoice& first = *choices.cheapest();
-    const MachineChoice* best = &first;
+    const MachineChoice* const best = cheapest_token(choices);
+    std::vector<std::pair<double, const MachineChoice*>> next;
     for (const MachineChoice& other : choices.machines)
-        if (other.does_it && other.cost.payment &&
-            other.cost.run.usd_per_million_tokens.value <
-                best->cost.run.usd_per_million_tokens.value)
-            best = &other;
-    const RunCost& cost = best->cost.run;
+        if (best_is_cheaper(best, other))
+            next.emplace_back(other.cost.run.usd_per_million_tokens.value, &other);
+    std::stable_sort(next.begin(), next.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string out = fmt::format("least a token {}: {} a million tokens\n", best->id,
-                                  format_usd(cost.usd_per_million_tokens));
-    int within = 0;
-    for (const MachineChoice& other : choices.machines)
-        if (&other != best && other.does_it && other.cost.payment &&
-            other.cost.run.usd_per_million_tokens.low < cost.usd_per_million_tokens.high)
-            ++within;
-    if (within > 0)
-        out +=
-            fmt::format("              its lead is smaller than the bands of {} other machine{}\n",
-                        within, within == 1 ? "" : "s");
+                                  format_usd(best->cost.run.usd_per_million_tokens));
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, next.size()); ++i)
+        out += fmt::format("              cheaper than {} {}\n", next[i].second->id,
+                           cases_words(*best_is_cheaper(best, *next[i].second)));
     return out;
 }
 
@@ -102,6 +115,7 @@ CostSpeed plot_of(const MachineChoices& choices, CostAxis axis, const char* cost
 
 Table machine_choices_table(const MachineChoices& choices) {
     const std::vector<FrontMarks> marks = front_marks(choices);
+    const MachineChoice* const best = cheapest_token(choices);
     const auto marks_of = [&](const MachineChoice& choice) {
         return marks[static_cast<std::size_t>(&choice - choices.machines.data())];
     };
@@ -140,6 +154,9 @@ Table machine_choices_table(const MachineChoices& choices) {
              return fmt::format("{}{}", marks_of(one).by_hour ? "h" : "",
                                 marks_of(one).by_token ? "t" : "");
          }},
+        {"share_of_cases_best_is_cheaper", "best wins", Unit::share,
+         [&](auto& one) { return best_is_cheaper(best, one); },
+         "share of cases in which a token costs less on the best machine; shared errors cancel"},
         {"", "verdict", [&](auto& one) { return verdict(one, choices.tokens_per_s); }}};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const MachineChoice& one) { return &one.report.asked; });
@@ -157,10 +174,13 @@ std::string machine_choices_text(const MachineChoices& choices) {
         out += "no machine of the library with a known price reaches the goal\n";
     }
     out += "\n" + to_text(machine_choices_table(choices));
+    if (choices.chosen_plans)
+        out += "plan: auto, the fastest plan for this batch on each machine\n";
     out += "front: h, no machine is faster at a lower price an hour; t, at a lower price a token\n";
     if (const std::string words = not_today(choices); !words.empty())
         out += fmt::format(
-            "not counted, since no program trains this way there today: {}; --planned-too counts them\n",
+            "not counted, since no program trains this way there today: {}; --planned-too counts "
+            "them\n",
             words);
     if (!choices.capped.empty()) out += "host memory: " + choices.capped + "\n";
     if (!choices.unpriced.empty()) out += "prices: " + choices.unpriced + "\n";
@@ -176,6 +196,7 @@ std::string machine_choices_json(const MachineChoices& choices) {
                 {"cheapest", choices.cheapest() != nullptr ? Json(choices.cheapest()->id) : Json()},
                 {"machines", to_json(machine_choices_table(choices), true)},
                 {"planned_too", choices.planned_too},
+                {"plan", choices.chosen_plans ? "auto" : "given"},
                 {"not_counted", not_today(choices)},
                 {"left_out", choices.left_out},
                 {"not_priced", choices.unpriced},

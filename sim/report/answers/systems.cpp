@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "sim/answers/predict/lead.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/beside_speed.h"
@@ -36,6 +37,15 @@ std::function<Cell(const Compared&)> of_suggestion(Member member) {
 template <typename Value>
 std::function<Cell(const Compared&)> where_it_fits(Value value) {
     return [value](const Compared& c) { return Cell(value(c)).hidden_if(!c.fits()); };
+}
+
+/// The share of cases in which a system is faster than ours.
+Cell faster_than_ours(const Compared& c) {
+    const ComparedSystem* const ours = c.in->ours();
+    if (ours == nullptr || ours == c.system || !c.fits() || !c.report().band || !ours->report.band)
+        return {};
+    return Cell(lead_holds(c.report().tokens_per_s() / ours->report.tokens_per_s(), c.report(),
+                           ours->report));
 }
 
 std::string tooltip(const ComparedSystem& system) {
@@ -111,10 +121,10 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
                              settings_text(own_settings(c.report().asked.training))));
          },
          "system whose order of operations is planned"},
+        {"plan", "", [](auto& c) { return c.report().choice ? "auto" : "given"; }},
         {"settings", "",
          [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
          Programs::csv},
-        {"states", "", [](auto& c) { return states_of(c.report().asked.training); }},
         {"short_of_whole_batch_bytes", "", Unit::bytes,
          [](auto& c) { return (*c).short_of_whole_batch; }},
         {"whole_batch_note", "",
@@ -146,6 +156,8 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          "nine of ten measured steps should lie there"},
         {"relative_speed", "speed", Unit::ratio, [](auto& c) { return relative_speed(*c.in, *c); },
          "tokens/s as a multiple of streamed's"},
+        {"share_of_cases_faster_than_streamed", "faster", Unit::share, faster_than_ours,
+         "share of cases in which it is faster than streamed; errors that both share cancel"},
         {"step_s", "step", Unit::seconds,
          where_it_fits([](auto& c) { return c.report().step.seconds; })},
         {"device.peak_bytes", "device", Unit::bytes, memory(&Fit::device),

@@ -20,11 +20,12 @@ TEST_CASE("compare: a faster system is named, with both speeds", "[compare]") {
     CHECK(relative_speed(faster, faster.systems[1]) == Approx(1.5));
     CHECK(verdict(faster) ==
           Sentences{"zero3-offload is faster than streamed: 1,500 tokens/s against "
-                    "1,000, 1.50x"});
+                    "1,000, 1.50x, in over 99 of 100 cases"});
     const Comparison close{{made_system(kOurs, 1000), made_system(kPeer, 1050)}};
+    // 1.6449 x ln 1.05 / hypot(ln 1.1, ln 0.9) standard deviations are 0.565.
     CHECK(verdict(close) ==
           Sentences{"zero3-offload is faster than streamed: 1,050 tokens/s against "
-                    "1,000, 1.05x; their bands overlap"});
+                    "1,000, 1.05x, in 71 of 100 cases"});
 }
 
 TEST_CASE("compare: where no other system is faster, or none fits, it is stated", "[compare]") {
@@ -86,8 +87,8 @@ TEST_CASE("compare: where ours does not fit or is not asked for, the fastest tha
 TEST_CASE("compare: a faster system with other states is said to have them", "[compare]") {
     const Comparison c{{made_system(kOurs, 1000), made_system(Schedule("resident"), 1500)}};
     CHECK(verdict(c) == Sentences{"resident is faster than streamed: 1,500 tokens/s against 1,000, "
-                                  "1.50x; it keeps bf16 master + bf16 moments, streamed fp32 "
-                                  "master + fp32 moments"});
+                                  "1.50x, in over 99 of 100 cases; it keeps bf16 master + bf16 "
+                                  "moments, streamed fp32 master + fp32 moments"});
     TrainingSpec small_states;
     small_states.state_bytes = 6;
     CHECK(states_of(small_states) == "fp32 master + 8-bit moments");
@@ -138,7 +139,8 @@ TEST_CASE("compare: what no program trains today does not win, unless it is aske
                   made_system(Schedule("fsdp-offload"), 1300)}};
     c.systems[1].report.asked.runs_today = {"P", "P has no experts", "its README, 2026-11-23"};
     CHECK(verdict(c) ==
-          Sentences{"fsdp-offload is faster than streamed: 1,300 tokens/s against 1,000, 1.30x",
+          Sentences{"fsdp-offload is faster than streamed: 1,300 tokens/s against 1,000, 1.30x, "
+                    "in over 99 of 100 cases",
                     "not counted, since no program trains this way here today: zero3-offload (P "
                     "has no experts)"});
     c.systems[0].report.asked.runs_today = c.systems[1].report.asked.runs_today;
