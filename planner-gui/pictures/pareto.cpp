@@ -228,6 +228,9 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
              });
          }),
          "host memory that the machine has"},
+        {"plan", "plan", Unit::text,
+         if_planned([](auto& value) { return value.fastest_plan ? "auto" : "given"; }),
+         "auto: the fastest plan for this batch on that machine"},
         {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
          cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
         {"usd_per_million_tokens", "$/M tokens", Unit::usd,

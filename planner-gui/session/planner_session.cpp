@@ -130,8 +130,9 @@ void PlannerSession::compare(const PlannedScenario& planned) {
             others.push_back(
                 {s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus), &s.profile});
         s.training.schedule = Schedule();
+        const std::set<std::string> given = given_options(planned);
         Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
-                                         others, &s.profile);
+                                         others, &s.profile, &given);
         out.left_out = left_out(s.machine);
         tell.send(&PlannerSession::compared, std::move(out));
     });
@@ -168,9 +169,13 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
         std::size_t done = 0;
         for (const std::string& machine : machines) {
             for (const std::string& schedule : schedules) {
+                // What the scenario says of the plan is for its own machine.
+                const bool own = machine == planned.machine.machine;
                 const PlannedScenario one = on_machine(planned, machine, schedule);
                 tell.send(&PlannerSession::machineFound,
-                          MachineSystem{machine, schedule, value_of(one, true)});
+                          MachineSystem{machine, schedule,
+                                        fastest_value_of(one, own ? given_options(planned)
+                                                                  : std::set<std::string>{})});
                 tell.progress(++done, machines.size() * schedules.size());
             }
         }

@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "planner-gui/session/prediction.h"
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/report/report.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -104,6 +106,23 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
         out.refused = error.what();
     }
     return out;
+}
+
+PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed) {
+    const Scenario s = resolve(planned);
+    if (!s.training.schedule->ours) return planned;
+    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed);
+    return with_settings(std::move(planned), changed_settings(s.training, choice.training));
+}
+
+ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed) {
+    try {
+        ScenarioValue out = value_of(with_fastest_plan(planned, fixed), true);
+        out.fastest_plan = out.is_planned() && out.asked.training.schedule->ours;
+        return out;
+    } catch (const InputError&) {
+        return value_of(planned, true);  // says what is wrong
+    }
 }
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ DecisionRequest decision_request(const PlannedScenario& planned,
 /// Speed, memory and cost of one scenario of many.
 struct ScenarioValue {
     PlannedScenario planned;
-    std::string refused;  ///< a sentence; the numbers are then not set
+    bool fastest_plan = false;  ///< of our system for the batch
+    std::string refused;        ///< a sentence; the numbers are then not set
     Fit fit;
     HostMemory host;  ///< of the machine
     std::vector<Shortage> shortages;
@@ -71,6 +73,13 @@ struct ScenarioValue {
 
 /// Has a band only if the scenario fits. Throws only Cancelled.
 ScenarioValue value_of(const PlannedScenario& planned, bool with_band);
+
+/// With the fastest plan for its batch, in which options with these fields keep their values. Other
+/// systems stay as they are. Throws InputError.
+PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed);
+
+/// The value with the fastest plan, and with a band if it fits. Throws only Cancelled.
+ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed);
 
 struct ExploredCell {
     std::size_t x = 0, y = 0;

@@ -6,8 +6,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "planner-gui/session/session_jobs.h"
 #include "sim/answers/compare/comparison.h"
-#include "sim/answers/predict/plan_choice.h"
 #include "sim/base/format.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -30,13 +30,12 @@ PlannedScenario with_training(PlannedScenario planned, const TrainingSpec& asked
 /// micro-batches of another system that fit.
 PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& machine,
                            Schedule schedule) {
-    PlannedScenario planned = on_machine(asked, machine, schedule->name);
+    PlannedScenario planned =
+        with_fastest_plan(on_machine(asked, machine, schedule->name), std::set<std::string>{});
     const Scenario s = resolve(planned);
-    TrainingSpec training = s.training;
-    if (schedule->ours) training = choose_plan(s.model, s.machine, training, {}).training;
     // Smaller micro-batches than those that the choice considers may fit.
-    training = fitting_training(s.model, s.machine, training, true).value_or(training);
-    return with_training(std::move(planned), s.training, training);
+    const auto fitting = fitting_training(s.model, s.machine, s.training, true);
+    return fitting ? with_training(std::move(planned), s.training, *fitting) : planned;
 }
 
 /// With the largest micro-batches that fit.

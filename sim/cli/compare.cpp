@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/base/format.h"
@@ -10,6 +11,7 @@
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -18,7 +20,7 @@ struct CompareFlags {
     ScenarioFlags scenario;
     std::optional<std::string> schedules, svg_file;
     std::vector<std::string> clusters;  ///< MACHINE:GPUS
-    bool planned_too = false, json = false, csv = false;
+    bool choose_plan = true, planned_too = false, json = false, csv = false;
 };
 
 /// Ignores a project's own schedule.
@@ -57,7 +59,9 @@ std::vector<ClusterFlag> read_clusters(const std::vector<std::string>& texts) {
 }
 
 int run_compare(const CompareFlags& flags) {
-    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}}, input_files(flags.scenario));
+    std::vector<std::string> inputs = input_files(flags.scenario);
+    inputs.insert(inputs.end(), flags.clusters.begin(), flags.clusters.end());
+    check_outputs(flags.json, flags.csv, {{"--svg", flags.svg_file}}, inputs);
     const PlannedScenario asked = asked_of_all(flags.scenario);
     const std::vector<ModelSpec> models = read_models(asked.model);
     const ProfiledMachine machine = read_machine(asked.machine);
@@ -68,10 +72,11 @@ int run_compare(const CompareFlags& flags) {
     std::vector<ClusterToCompare> clusters;
     for (const ClusterFlag& cluster : named)
         clusters.push_back({resolve_machine(cluster.profile), cluster.gpus, &cluster.profile});
+    const std::set<std::string> given = given_options(asked);
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
-        comparisons.push_back(
-            compare(model, machine.spec, training, schedules, clusters, &machine.profile));
+        comparisons.push_back(compare(model, machine.spec, training, schedules, clusters,
+                                      &machine.profile, flags.choose_plan ? &given : nullptr));
         comparisons.back().planned_too = flags.planned_too;
         if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
     }
@@ -100,6 +105,7 @@ void add_compare(CLI::App& app, Command& chosen) {
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
+    add_plan_flag(*command, flags->choose_plan);
     add_planned_too_flag(*command, flags->planned_too);
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per system")->group("Output");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "sim/answers/search/find.h"
 #include "sim/answers/search/machine_choice.h"
@@ -11,6 +12,7 @@
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -74,10 +76,11 @@ int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
                      "all machines of the library, and does not go with --find machine; leave it "
                      "out, or give it to sluice cost");
     const auto& memory = asked.machine.host_memory;
+    const std::set<std::string> given = given_options(asked);
     const MachineChoices choices = choose_machine(
         read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
         memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt,
-        flags.planned_too);
+        flags.planned_too, &given);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
     return print(flags.json  ? machine_choices_json(choices)
                  : flags.csv ? machine_choices_csv(choices)

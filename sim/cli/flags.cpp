@@ -17,6 +17,20 @@ void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "everything as JSON; keys carry units")->group("Output");
 }
 
+void add_plan_flag(CLI::App& command, bool& chosen) {
+    command.add_option_function<std::string>(
+        "--plan",
+        [&chosen](const std::string& text) {
+            if (text != "given" && text != "auto")
+                throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
+            chosen = text == "auto";
+        },
+        fmt::format("auto: chooses the recomputation, micro-batches, resident layers and tables of "
+                    "the fastest step of {}, unless flags give them; given: uses the defaults; "
+                    "default {}",
+                    Schedule()->name, chosen ? "auto" : "given"));
+}
+
 void add_planned_too_flag(CLI::App& command, bool& planned_too) {
     command.add_flag("--planned-too", planned_too,
                      "count systems that can be planned but that no program trains with today; "
@@ -28,24 +42,14 @@ void add_workers_flag(CLI::App& command, int& workers) {
                        "number of processes of a search; 0: one per processor (default)");
 }
 
-void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files,
+void check_outputs(bool json, bool csv, const std::vector<OutputFlag>& files,
                    const std::vector<std::string>& inputs) {
     if (json && csv) throw InputError("--json and --csv both go to standard output; give one");
-    std::map<std::string, const char*> flags;
-    for (const auto& [flag, name] : files) {
-        if (!name) continue;
-        if (name->empty())
-            throw InputError(fmt::format("{} needs the name of a file, not an empty one", flag));
-        refuse_overwriting(flag, *name, inputs);
-        const auto [other, is_new] = flags.try_emplace(*name, flag);
-        if (!is_new)
-            throw InputError(
-                fmt::format("{} and {} are both {}; give two names", other->second, flag, *name));
-    }
+    check_output_files(files, inputs);
 }
 
 int print(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
+    std::fputs(printable(text).c_str(), stdout);
     return 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/output_files.h"
 #include "sim/command_line/program.h"
 #include "sim/specs/machine/machine_profile.h"
 
@@ -28,14 +28,13 @@ std::pair<CLI::App*, Flags*> add_command(CLI::App& app, Command& chosen, const c
 }
 
 void add_json_flag(CLI::App& command, bool& json);
+/// --plan auto or given; `chosen` begins as what it is without the flag.
+void add_plan_flag(CLI::App& command, bool& chosen);
 void add_planned_too_flag(CLI::App& command, bool& planned_too);
 void add_workers_flag(CLI::App& command, int& workers);
 
-/// A flag that names a file to write, and what it was given.
-using FileFlag = std::pair<const char*, std::optional<std::string>>;
-/// Throws InputError where standard output would get two formats, or the name of a file is empty,
-/// given twice or that of an input.
-void check_outputs(bool json, bool csv, std::initializer_list<FileFlag> files,
+/// Throws InputError where standard output would get two formats, and as check_output_files().
+void check_outputs(bool json, bool csv, const std::vector<OutputFlag>& files,
                    const std::vector<std::string>& inputs);
 
 /// Writes to standard output; returns the exit status of success.

@@ -1,16 +1,14 @@
 #include "sim/answers/predict/predict.h"
 
-#include <fmt/format.h>
-
 #include <set>
 
-#include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
 #include "sim/report/timeline_picture.h"
 #include "sim/report/to_svg.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -32,9 +30,11 @@ struct PredictFlags {
 Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     const PlannedScenario asked = asked_scenario(flags.scenario);
     const Scenario s = resolve(asked);
-    std::set<std::string> given;
-    for (const auto& [field, text] : asked.training) given.insert(field);
-    if (flags.choose_plan) wanted.chosen_beside = &given;
+    const std::set<std::string> given = given_options(asked);
+    if (flags.choose_plan)
+        wanted.chosen_beside = &given;
+    else if (wanted.suggestions)
+        wanted.faster_beside = &given;
     wanted.prices = &s.profile;
     return predict(s.model, s.machine, s.training, wanted);
 }
@@ -56,15 +56,7 @@ int run_explain(const PlanFlags& flags) {
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
     add_scenario_flags(command, flags.scenario);
-    command.add_option_function<std::string>(
-        "--plan",
-        [&flags](const std::string& text) {
-            if (text != "given" && text != "auto")
-                throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
-            flags.choose_plan = text == "auto";
-        },
-        "auto: chooses the recomputation, micro-batches, resident layers and tables of the fastest "
-        "step, unless flags give them; given: uses the defaults (default)");
+    add_plan_flag(command, flags.choose_plan);
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ std::string today() {
 
 void check_flags(const ReportFlags& flags) {
     std::vector<std::string> inputs = input_files(flags.scenario);
-    inputs.insert(inputs.end(), flags.machines.begin(), flags.machines.end());
+    for (const auto* names : {&flags.machines, &flags.clusters})
+        inputs.insert(inputs.end(), names->begin(), names->end());
     check_outputs(false, false, {{"--out", flags.out_file}}, inputs);
     if (flags.aim != "cost" && flags.aim != "speed")
         throw InputError(fmt::format("--by is \"{}\", expected cost or speed", flags.aim));

@@ -17,7 +17,9 @@ struct SensitivityFlags {
 };
 
 int run_sensitivity(const SensitivityFlags& flags) {
-    check_outputs(flags.json, false, {{"--svg", flags.svg_file}}, input_files(flags.scenario));
+    std::vector<std::string> inputs = input_files(flags.scenario);
+    inputs.push_back(flags.gpu);
+    check_outputs(flags.json, false, {{"--svg", flags.svg_file}}, inputs);
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // first, to refuse an unknown one
     const Scenario s = resolve(asked_scenario(flags.scenario));

@@ -95,21 +95,13 @@ void say_summary(const std::vector<SearchRow>& rows, double seconds) {
                of_state[2], of_state[1], of_state[0]);
 }
 
-std::vector<std::string> inputs_of(const SweepFlags& flags) {
-    std::vector<std::string> out = input_files(flags.scenario);
-    for (const auto* names : {&flags.models, &flags.machines})
-        out.insert(out.end(), names->begin(), names->end());
-    if (flags.file) out.push_back(*flags.file);
-    return out;
-}
-
 /// Before the search, which may take minutes.
-void check_output(const SweepFlags& flags) {
-    check_outputs(flags.json, flags.csv, {{"--out", flags.out_file}}, inputs_of(flags));
-    if (flags.out_file && !std::ofstream(*flags.out_file, std::ios::app))
-        throw InputError(fmt::format(
-            "{}: cannot be written; check that the folder exists, is writable and has space",
-            *flags.out_file));
+void check_output(const SweepFlags& flags, const SweepSpec& spec) {
+    std::vector<std::string> inputs = {flags.file.value_or(""),
+                                       flags.scenario.scenario_file.value_or("")};
+    for (const auto* names : {&spec.models, &spec.machines})
+        inputs.insert(inputs.end(), names->begin(), names->end());
+    check_outputs(flags.json, flags.csv, {{"--out", flags.out_file}}, inputs);
 }
 
 void say_and_end(int signal) {
@@ -120,11 +112,12 @@ void say_and_end(int signal) {
 }
 
 int run_sweep(const SweepFlags& flags) {
-    const ScenarioGrid grid = grid_of(read_spec(flags));
+    const SweepSpec spec = read_spec(flags);
+    const ScenarioGrid grid = grid_of(spec);
     SearchOptions options = read_options(flags);
     options.processes = processes_of(flags.workers);
     (void)grid.size();
-    check_output(flags);
+    check_output(flags, spec);
     if (std::signal(SIGINT, say_and_end) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
     ProgressLine line("sweep");
     const std::vector<SearchRow> rows =

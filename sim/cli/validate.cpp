@@ -65,7 +65,7 @@ std::string text_of(const Validation& validation, const ValidateFlags& flags) {
 void check_flags(const ValidateFlags& flags) {
     std::vector<std::string> inputs = flags.files;
     inputs.push_back(flags.machine.machine);
-    if (flags.model) inputs.push_back(*flags.model);
+    inputs.push_back(flags.model.value_or(""));
     check_outputs(
         flags.json, flags.csv,
         {{"--overlay", flags.overlay_file}, {"--html", flags.html_file}, {"--svg", flags.svg_file}},

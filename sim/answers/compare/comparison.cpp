@@ -39,9 +39,13 @@ bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
 }
 
 ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& asked, const MachineProfile* prices) {
+                           const TrainingSpec& asked, const Wanted& wanted) {
     ComparedSystem out;
     out.name = asked.schedule->name;
+    if (wanted.chosen_beside != nullptr && asked.schedule->ours) {
+        out.report = predict(model, machine, asked, wanted);
+        if (out.fits()) return out;
+    }
     TrainingSpec training = asked;
     PlannedStep plan = planned_step(plan_step(model, machine, training), machine, training);
     if (const auto fitting =
@@ -51,9 +55,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
         training = *fitting;
         plan = planned_step(plan_step(model, machine, training), machine, training);
     }
-    out.report =
-        predict(std::move(plan), model, machine, training,
-                {.band = Wanted::Band::where_it_fits, .suggestions = true, .prices = prices});
+    out.report = predict(std::move(plan), model, machine, training, wanted);
     if (out.report.advice.suggestions.empty()) return out;
     const TrainingSpec& suggested = out.report.advice.suggestions.front().training;
     // Only more host memory, so the step is the same.
@@ -75,7 +77,7 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
     if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
     ComparedSystem out = compare_one(
         model, cluster.machine, training_of(schedule_with(&ScheduleRecord::several_gpus), on_all),
-        cluster.prices);
+        {.band = Wanted::Band::where_it_fits, .suggestions = true, .prices = cluster.prices});
     out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
     return out;
 }
@@ -158,13 +160,18 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
 
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
-                   const std::vector<ClusterToCompare>& clusters, const MachineProfile* prices) {
+                   const std::vector<ClusterToCompare>& clusters, const MachineProfile* prices,
+                   const std::set<std::string>* chosen_beside) {
     check_options(asked, schedules, !clusters.empty());
     std::vector<TrainingSpec> trainings;
     for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
+    const Wanted wanted{.band = Wanted::Band::where_it_fits,
+                        .suggestions = true,
+                        .prices = prices,
+                        .chosen_beside = chosen_beside};
     Comparison out;
     for (const TrainingSpec& training : trainings)
-        out.systems.push_back(compare_one(model, machine, training, prices));
+        out.systems.push_back(compare_one(model, machine, training, wanted));
     for (const ClusterToCompare& cluster : clusters)
         out.systems.push_back(compare_cluster(model, cluster, asked));
     return out;

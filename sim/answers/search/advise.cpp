@@ -4,8 +4,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <type_traits>
 
-#include "sim/plan/nearest_fit.h"
+#include "sim/answers/predict/plan_choice.h"
+#include "sim/simulate/simulation_service.h"
 
 namespace sluice {
 namespace {
@@ -22,7 +24,7 @@ class Adviser {
         rows_ =
             search(grid_, {false, BandsOf::none, kIndifferent, request_.knee, 1, processes}, show);
         count_rows();
-        choose();
+        choose(processes);
         if (advice_.best)
             look_around();
         else
@@ -51,18 +53,24 @@ class Adviser {
         for (auto& [field, left_out] : by_field) advice_.left_out.push_back(std::move(left_out));
     }
 
-    void choose() {
+    void choose(int processes) {
+        std::vector<TrainingSpec> starts;
         for (std::size_t group = 0; group < grid_.groups(); ++group)
-            if (const auto index = best_of_group(grid_, rows_, group))
+            if (const auto index = best_of_group(grid_, rows_, group)) {
                 advice_.by_batch.push_back(settings(least_memory_near(*index)));
+                starts.push_back(advice_.by_batch.back().training);
+            } else if (const SearchRow* const row = nearest(group)) {
+                starts.push_back(settings(row->index).training);
+            }
+        // The grid has no resident layers or tables, with which more fits and less is copied.
+        if (has_option(request_.given.schedule, "resident_layers"))
+            advice_.by_batch = with_chosen_plans(starts, processes);
         const auto slower = [](const AdvisedSettings& a, const AdvisedSettings& b) {
             return a.tokens_per_s() < b.tokens_per_s();
         };
-        std::vector<AdvisedSettings>& by_batch = advice_.by_batch;
+        const std::vector<AdvisedSettings>& by_batch = advice_.by_batch;
         if (by_batch.empty()) return;
-        const auto best = std::max_element(by_batch.begin(), by_batch.end(), slower);
-        refine(*best);
-        advice_.best = *best;
+        advice_.best = *std::max_element(by_batch.begin(), by_batch.end(), slower);
         const double most = advice_.best->tokens_per_s();
         advice_.reaches_least = most >= request_.least_tokens_per_s;
         const double enough = std::max(most * (1 - request_.knee), request_.least_tokens_per_s);
@@ -74,21 +82,23 @@ class Adviser {
         add_bands();
     }
 
-    /// Goes beyond the grid while a single change of memory for speed gains.
-    void refine(AdvisedSettings& best) const {
-        constexpr int kMostChanges = 8;
-        for (int change = 0; change < kMostChanges; ++change) {
-            const Seconds before = best.row.step;
-            const TrainingSpec from = best.training;
-            for (const TrainingSpec& choice : faster_with_more_memory(
-                     grid_.models.front(), grid_.machines.front(), from, request_.fixed)) {
-                const SearchRow row = bound_scenario(point(choice));
-                if (!row.fits() || row.at_least >= kWorthChanging * best.row.step) continue;
-                const SearchRow simulated = simulate_row(row, point(choice), false);
-                if (simulated.step < kWorthChanging * best.row.step) best = {choice, simulated};
-            }
-            if (best.row.step == before) return;
-        }
+    /// The fastest plan of each, where one fits.
+    std::vector<AdvisedSettings> with_chosen_plans(const std::vector<TrainingSpec>& starts,
+                                                   int processes) const {
+        if (starts.empty()) return {};
+        static_assert(std::is_trivially_copyable_v<AdvisedSettings>);
+        const SharedMemory memory(starts.size() * sizeof(AdvisedSettings));
+        auto* const found = static_cast<AdvisedSettings*>(memory.data());
+        in_processes(processes, starts.size(), [&](std::size_t i) {
+            const PlanChoice choice = choose_plan(grid_.models.front(), grid_.machines.front(),
+                                                  starts[i], request_.fixed);
+            const GridPoint chosen = point(choice.training);
+            found[i] = {choice.training, bound_scenario(chosen)};
+            if (choice.step) found[i].row = simulate_row(found[i].row, chosen, false);
+        });
+        std::vector<AdvisedSettings> out(found, found + starts.size());
+        std::erase_if(out, [](const AdvisedSettings& one) { return !one.row.fits(); });
+        return out;
     }
 
     GridPoint point(const TrainingSpec& training) const {
@@ -189,15 +199,27 @@ class Adviser {
     }
 
     void find_nearest() {
-        const SearchRow* nearest = nullptr;
-        const auto short_by = [](const SearchRow& row) {
-            return row.device_short + row.host_short + row.storage_short;
-        };
-        for (const SearchRow& row : rows_) {
-            if (row.state != RowState::too_large) continue;
-            if (nearest == nullptr || short_by(row) < short_by(*nearest)) nearest = &row;
-        }
-        if (nearest != nullptr) advice_.nearest = settings(nearest->index);
+        const SearchRow* least = nullptr;
+        for (std::size_t group = 0; group < grid_.groups(); ++group)
+            if (const SearchRow* const row = nearest(group);
+                row != nullptr && (least == nullptr || short_by(*row) < short_by(*least)))
+                least = row;
+        if (least != nullptr) advice_.nearest = settings(least->index);
+    }
+
+    static Bytes short_by(const SearchRow& row) {
+        return row.device_short + row.host_short + row.storage_short;
+    }
+
+    /// The row of the group that does not fit by the least memory; null if rules leave all out.
+    const SearchRow* nearest(std::size_t group) const {
+        const SearchRow* least = nullptr;
+        const std::size_t first = group * grid_.group_size();
+        for (std::size_t i = first; i < first + grid_.group_size(); ++i)
+            if (rows_[i].state == RowState::too_large &&
+                (least == nullptr || short_by(rows_[i]) < short_by(*least)))
+                least = &rows_[i];
+        return least;
     }
 
     const ScenarioGrid& grid_;

@@ -48,8 +48,7 @@ struct Advice {
     /// best has that batch.
     std::optional<AdvisedSettings> knee;
     bool reaches_least = true;  ///< best reaches the requested tokens/s
-    /// The best of each batch that fits; for a batch that can be neither best nor knee, the
-    /// settings with the best bound.
+    /// The best of each batch that fits.
     std::vector<AdvisedSettings> by_batch;
     std::vector<Neighbour> neighbours;
     std::vector<LeftOut> left_out;
@@ -61,8 +60,8 @@ struct Advice {
 /// Advice for the only model and machine of the grid, which is advice_grid() of the request. The
 /// best is at most kIndifferent + kNoGain below the best of all combinations of the grid: a
 /// scenario is not simulated if its bound is better by no more than kIndifferent, and of scenarios
-/// that are equally fast within kNoGain the one with the least memory wins. The best goes beyond
-/// the grid if faster_with_more_memory() gains kWorthChanging.
+/// that are equally fast within kNoGain the one with the least memory wins. If the
+/// schedule has resident layers, the best of each batch goes beyond the grid with choose_plan().
 Advice advise(const ScenarioGrid& grid, const AdviceRequest& request, int processes = 1,
               const ShowProgress& show = {});
 

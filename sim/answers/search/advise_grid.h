@@ -46,6 +46,8 @@ AdviceRequest advice_request(const PlannedScenario& planned);
 ///
 /// - optimizer_threads: the count that is fastest, and half of it
 ///
+/// It has no resident layers and tables, which advise() chooses.
+///
 /// What it leaves out has a reason (ScenarioGrid::rule). Throws InputError where what is fixed
 /// breaks a rule by itself.
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,

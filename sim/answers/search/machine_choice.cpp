@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -15,18 +16,28 @@
 namespace sluice {
 namespace {
 
+/// The fastest plan, if it may be chosen and one fits; else the training, or with `adjust` the
+/// nearest that fits.
+TrainingSpec used_training(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& training, bool adjust,
+                           const std::set<std::string>* chosen_beside) {
+    if (chosen_beside != nullptr) {
+        const PlanChoice choice = choose_plan(model, machine, training, *chosen_beside);
+        if (choice.step) return choice.training;
+    }
+    return fitting_training(model, machine, training, adjust).value_or(training);
+}
+
 MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
                           const TrainingSpec& training, double tokens_per_s, bool adjust,
-                          const CostQuery& query, bool planned_too) {
+                          const CostQuery& query, bool planned_too,
+                          const std::set<std::string>* chosen_beside) {
     const MachineSpec machine = resolve_machine(profile);
     MachineChoice choice;
     choice.id = profile.id;
     choice.host = host_memory_words(host_memory_of(profile));
-    TrainingSpec used = training;
-    if (const auto adjusted = fitting_training(model, machine, training, adjust)) {
-        used = *adjusted;
-        choice.changes = changed_settings(training, used);
-    }
+    const TrainingSpec used = used_training(model, machine, training, adjust, chosen_beside);
+    choice.changes = changed_settings(training, used);
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
     choice.does_it = choice.report.plan.fit.fits() &&
                      choice.report.tokens_per_s() >= tokens_per_s &&
@@ -62,18 +73,20 @@ const MachineChoice* MachineChoices::cheapest() const {
 
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,
-                              std::optional<double> host_memory_bytes, bool planned_too) {
+                              std::optional<double> host_memory_bytes, bool planned_too,
+                              const std::set<std::string>* chosen_beside) {
     MachineChoices out;
     out.tokens_per_s = tokens_per_s;
     out.planned_too = planned_too;
+    out.chosen_plans = chosen_beside != nullptr && has_option(training.schedule, "resident_layers");
     std::vector<std::string> capped;
     for (const std::string& id : library_machines()) {
         MachineProfile profile = read_machine_profile(id);
         if (host_memory_bytes && give_memory(profile, *host_memory_bytes / kGiga))
             capped.push_back(id);
         try {
-            out.machines.push_back(
-                try_machine(profile, model, training, tokens_per_s, adjust, query, planned_too));
+            out.machines.push_back(try_machine(profile, model, training, tokens_per_s, adjust,
+                                               query, planned_too, chosen_beside));
         } catch (const InputError& error) {
             out.left_out.push_back(fmt::format("{}: {}", id, error.what()));
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,18 +29,22 @@ struct MachineChoices {
     std::vector<std::string> left_out;  ///< "mi355x: why no step can be predicted"
     /// Machines whose price does not include the given host memory, or empty.
     std::string unpriced;
-    std::string capped;        ///< machines that cannot have that much, or empty
-    bool planned_too = false;  ///< machines where no program trains this way today reach the goal, too
+    bool chosen_plans = false;  ///< each machine has the fastest plan for the batch
+    std::string capped;         ///< machines that cannot have that much, or empty
+    bool planned_too =
+        false;  ///< machines where no program trains this way today reach the goal, too
 
     const MachineChoice* cheapest() const;
 };
 
 /// Predicts the step on every machine of the library. `host_memory` replaces the profiles' sizes.
 /// A machine that cannot have so much gets the most it can have. A machine on which no program
-/// trains this way today does not reach the goal, unless `planned_too`.
+/// trains this way today does not reach the goal, unless `planned_too`. Each machine takes the plan
+/// `chosen_beside` given options, as in Wanted.
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,
-                              std::optional<double> host_memory_bytes, bool planned_too = false);
+                              std::optional<double> host_memory_bytes, bool planned_too = false,
+                              const std::set<std::string>* chosen_beside = nullptr);
 
 /// Indices of points that no other beats: none has less cost at the same speed or more, or more
 /// speed at the same cost or less. `points` are cost and speed.

@@ -117,7 +117,8 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
     choices.insert(choices.begin(), asked);
     std::optional<std::pair<TrainingSpec, Seconds>> best;
     for (const TrainingSpec& training : choices) {
-        if (!fits_machine(model, machine, training)) continue;
+        const Fit fit = check_fit(plan_step(model, machine, training), machine, training);
+        if (&training == choices.data() ? !fit.fits() : !fit.leaves_room()) continue;
         const Seconds step = predict(model, machine, training).step.seconds;
         if (!best || step < kWorthChanging * best->second) best = {training, step};
     }

@@ -175,6 +175,28 @@ TEST_CASE(
         Approx(ours.report.step.seconds));
 }
 
+TEST_CASE("compare: streamed takes the fastest plan beside what is given", "[compare]") {
+    const TrainingSpec asked = batch_of_4();
+    const std::set<std::string> free = {"batch"}, fixed = {"batch", "resident_layers"};
+    const auto with = [&](const std::set<std::string>* chosen_beside) {
+        return compare(small_model(8), machine(), asked,
+                       {Schedule("streamed"), Schedule("megatrain")}, {}, nullptr, chosen_beside);
+    };
+    const Comparison given = with(nullptr), chosen = with(&free), kept = with(&fixed);
+    const Prediction& ours = chosen.systems[0].report;
+    CHECK(ours.asked.training.resident_layers > 0);
+    CHECK(ours.step.seconds < given.systems[0].report.step.seconds);
+    CHECK(kept.systems[0].report.asked.training.resident_layers == 0);
+    CHECK(chosen.systems[1].report.step.seconds == given.systems[1].report.step.seconds);
+    CHECK_THAT(comparison_text(std::span(&chosen, 1)), ContainsSubstring("plan auto"));
+    CHECK_THAT(comparison_text(std::span(&given, 1)), !ContainsSubstring("plan auto"));
+    // What adopting the row gives.
+    TrainingSpec adopted = asked;
+    for (const Setting& one : system_settings(chosen.systems[0]))
+        set_option(adopted, training_option(one.field), one.value, one.field);
+    CHECK(changed_settings(ours.asked.training, adopted).empty());
+}
+
 TEST_CASE("compare: what only more host memory would fit is as fast with it, and has no band",
           "[compare]") {
     TrainingSpec asked = batch_of_4();

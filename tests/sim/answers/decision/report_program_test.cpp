@@ -78,7 +78,8 @@ TEST_CASE("report: numbers are those of predict, cost and compare", "[decision]"
         for (const char* of_band : {"value", "5_percent", "95_percent"})
             check_value(page, cost["payment"]["usd_per_million_tokens"][of_band]);
     }
-    const auto systems = json_of("compare " + kModel + "--machine gh200-480gb")["comparisons"][0];
+    const auto systems =
+        json_of("compare --plan given " + kModel + "--machine gh200-480gb")["comparisons"][0];
     for (const auto& system : systems["systems"])
         if (system["fits"]) check_value(page, system["tokens_per_s"]);
     CHECK_THAT(page, ContainsSubstring("link.host_to_device_gb_per_s") &&

@@ -1,6 +1,7 @@
 // Advice is as good as simulating every combination, and says what others would cost.
 #include "sim/answers/search/advise.h"
 
+#include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -43,7 +44,12 @@ TEST_CASE("advise: within a percent of the best of all combinations", "[search]"
             const Advice advice = advise(grid, request);
             REQUIRE(advice.best.has_value());
             CHECK(advice.best->tokens_per_s() >= 0.99 * best);
-            CHECK(advice.best->tokens_per_s() <= best * (1 + 1e-9));
+            // The grid has no resident layers.
+            const AdvisedSettings& found = *advice.best;
+            if (found.training.resident_layers == 0)
+                CHECK(found.tokens_per_s() <= best * (1 + 1e-9));
+            CHECK(found.row.step ==
+                  predict(layers_of(model, 4), machine_of(machine), found.training).step.seconds);
             CHECK(advice.best->row.has_band());
             CHECK(advice.simulated < advice.bounded);
         }
@@ -91,7 +97,7 @@ TEST_CASE("advise: neighbours differ in one choice and are no faster", "[search]
 TEST_CASE("advise: where nothing fits it says by how much; states only if allowed", "[search]") {
     AdviceRequest request;
     request.most_batch = 4;
-    const ModelSpec model = layers_of("qwen2.5-72b", 16);
+    const ModelSpec model = layers_of("qwen2.5-72b", 32);
     const MachineSpec machine = machine_of("h200-pcie5-16vcpu-128gib");
     const ScenarioGrid grid = advice_grid(model, machine, request);
     const Advice none = advice_on(grid, request);
@@ -102,7 +108,7 @@ TEST_CASE("advise: where nothing fits it says by how much; states only if allowe
 
     request.state_bytes = {12, 8, 6};
     request.given.host_budget_bytes = 0;
-    const ScenarioGrid smaller = advice_grid(layers_of("qwen2.5-72b", 12), machine, request);
+    const ScenarioGrid smaller = advice_grid(layers_of("qwen2.5-72b", 24), machine, request);
     const Advice some = advice_on(smaller, request);
     REQUIRE(some.best.has_value());
     CHECK(some.best->training.state_bytes < 12);

@@ -41,6 +41,24 @@ TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
     CHECK_THAT(machine_choices_csv(choices), ContainsSubstring("\n" + cheapest.id + ","));
 }
 
+TEST_CASE("machine choice: each machine has its own fastest plan", "[search]") {
+    ModelSpec model = read_model("llama-3.1-8b");
+    truncate_layers(model, 8);
+    const std::set<std::string> free;
+    const MachineChoices given = choose_machine(model, {}, 0, false, {}, {}, false);
+    const MachineChoices chosen = choose_machine(model, {}, 0, false, {}, {}, false, &free);
+    CHECK_THAT(machine_choices_text(chosen), ContainsSubstring("plan: auto"));
+    CHECK_THAT(machine_choices_text(given), !ContainsSubstring("plan: auto"));
+    for (const MachineChoice& one : chosen.machines) {
+        INFO(one.id);
+        const auto before = std::ranges::find(given.machines, one.id, &MachineChoice::id);
+        if (before->report.plan.fit.fits())
+            CHECK(one.report.step.seconds <= before->report.step.seconds);
+        CHECK(one.changes == changed_settings({}, one.report.asked.training));
+        CHECK(one.report.asked.training.resident_layers <= 8);
+    }
+}
+
 TEST_CASE("machine choice: machines that no program trains on are counted only if asked",
           "[search]") {
     const ModelSpec model = read_model("llama-3.1-8b");
