@@ -4,10 +4,9 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <set>
 
 #include "sim/base/input_error.h"
 
@@ -28,48 +27,43 @@ std::string range(double low, double high) {
     return fmt::format("a number from {:g} to {:g}", low, high);
 }
 
-/// Deeper nesting than in any config; refused during parsing, before any recursion.
-constexpr int kDeepestNesting = 64;
+constexpr int kDeepestNesting = 64;  ///< more than in any config
+
+/// Refuses what a config never has, during parsing: deep nesting, before any recursion, and a key
+/// that an object gives twice, of which all but one would be lost.
+class ParseChecks {
+  public:
+    explicit ParseChecks(const std::string& file) : file_(file) {}
+
+    bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& value) {
+        using Event = nlohmann::json::parse_event_t;
+        if (depth > kDeepestNesting)
+            throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config",
+                                         file_, kDeepestNesting));
+        const auto level = static_cast<std::size_t>(depth);
+        if (event == Event::object_start) keys_[level + 1].clear();
+        if (event == Event::key && !keys_[level].insert(value.get<std::string>()).second)
+            throw InputError(fmt::format("{}: {} is given twice in one object; keep one of them",
+                                         file_, shown(value)));
+        return true;
+    }
+
+  private:
+    const std::string& file_;
+    std::array<std::set<std::string>, kDeepestNesting + 2> keys_;  ///< of the open object, by depth
+};
 
 }  // namespace
-
-std::string read_text_file(const std::string& path) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (error || !std::filesystem::exists(status)) {
-        throw InputError(fmt::format("{}: no such file; check the path", path));
-    }
-    if (std::filesystem::is_directory(status)) {
-        throw InputError(
-            fmt::format("{}: is a folder, expected a file; name the JSON file in it", path));
-    }
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw InputError(fmt::format("{}: cannot be read; check its permissions", path));
-    std::string text;
-    std::array<char, 65536> piece;
-    while (text.size() <= kMaxInputBytes && (in.read(piece.data(), piece.size()), in.gcount() > 0))
-        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxInputBytes) {
-        throw InputError(
-            fmt::format("{}: larger than {} MiB, expected a JSON text; name another file", path,
-                        kMaxInputBytes >> 20));
-    }
-    return text;
-}
 
 JsonObject::JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* value,
                        std::string file, std::string path)
     : root_(std::move(root)), value_(value), file_(std::move(file)), path_(std::move(path)) {}
 
 JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
-    const auto refuse_deep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
-        if (depth <= kDeepestNesting) return true;
-        throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config",
-                                     file, kDeepestNesting));
-    };
+    ParseChecks checks(file);
     try {
         auto root =
-            std::make_shared<const nlohmann::json>(nlohmann::json::parse(text, refuse_deep));
+            std::make_shared<const nlohmann::json>(nlohmann::json::parse(text, std::ref(checks)));
         if (!root->is_object()) {
             throw InputError(
                 fmt::format("{}: is {}, expected a JSON object {{...}}", file, shown(*root)));

@@ -249,7 +249,7 @@ constexpr std::array kFamilies = {
 }  // namespace
 
 ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
-    JsonObject config = JsonObject::parse(text, file);
+    JsonObject config = JsonObject::parse(checked_hf_config(text, file), file);
     // A multimodal Gemma 3 has its decoder under text_config; the vision tower is not trained here.
     if (config.text("model_type") == "gemma3") config = config.object("text_config");
     const std::string type = config.text("model_type");

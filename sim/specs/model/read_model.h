@@ -20,6 +20,10 @@ ModelSpec read_model(const std::string& what, const std::string& where = "--mode
 /// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
 
+/// The text of a config.json with the values that transformers takes for absent keys. Throws
+/// InputError if it is no JSON object, contradicts itself, or an absent key was misspelt.
+std::string checked_hf_config(std::string_view text, const std::string& file);
+
 /// Reads from a config.json how a model computes: norm_epsilon, rotary and not_trained of `model`.
 /// Training depends on these, plans do not. Throws InputError.
 void read_hf_arithmetic(const JsonObject& config, ModelSpec& model);

@@ -3,37 +3,9 @@
 
 #include "sim/specs/model/read_model.h"
 #include "tests/sim/specs/model/input_error_of.h"
+#include "tests/sim/specs/model/small_config.h"
 
 namespace sluice {
-namespace {
-
-/// Two layers of Llama's form: the least that a config must have.
-constexpr const char* kLlama = R"({
-  "model_type": "llama",
-  "num_hidden_layers": 2,
-  "hidden_size": 64,
-  "intermediate_size": 128,
-  "num_attention_heads": 4,
-  "num_key_value_heads": 2,
-  "vocab_size": 100,
-  "tie_word_embeddings": true
-})";
-
-/// kLlama with the keys of `changes`, which is a JSON object; null removes a key.
-std::string llama_with(const char* changes) {
-    nlohmann::json config = nlohmann::json::parse(kLlama);
-    config.merge_patch(nlohmann::json::parse(changes));
-    return config.dump();
-}
-
-ModelSpec parse(const std::string& text) { return parse_hf_config(text, "my/config.json"); }
-
-std::string parse_error(const std::string& text) {
-    return input_error_of([&] { parse(text); });
-}
-
-}  // namespace
-
 TEST_CASE("hf config: the smallest config is counted tensor by tensor", "[model]") {
     const ModelSpec model = parse(kLlama);
     // A layer: norms 2 x 64, qkv (4 + 2 x 2) x 16 x 64, output 64 x 64, feed-forward 3 x 128 x 64.
@@ -66,7 +38,8 @@ TEST_CASE("hf config: biases are counted where the config or the family has them
     CHECK(layer_of(R"({"attention_bias": true})") == 36'992 + 128 + 64);
     CHECK(layer_of(R"({"mlp_bias": true})") == 36'992 + 256 + 64);
     CHECK(layer_of(R"({"model_type": "qwen2"})") == 36'992 + 128);
-    CHECK(layer_of(R"({"model_type": "qwen3"})") == 36'992 + 2 * 16);  // norms of q and k
+    CHECK(layer_of(R"({"model_type": "qwen3", "head_dim": 16})") ==
+          36'992 + 2 * 16);  // norms of q and k
 }
 
 TEST_CASE("hf config: the config's own list of layer types wins over the pattern", "[model]") {
