@@ -3,13 +3,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <csignal>
-#include <filesystem>
 
 #include "engine/machine/stop_signals.h"
 #include "engine/train/expected_step.h"
+#include "engine/train/progress.h"
 #include "engine/train/training_run.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/base/output_files.h"
 #include "sim/command_line/program.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
@@ -30,14 +34,28 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
         return std::find(kLearningRateNames.begin(), kLearningRateNames.end(), name) -
                kLearningRateNames.begin();
     };
-    const auto add = [&app](const char* name, auto& value, const char* help) {
-        return app.add_option(name, value, help)->group("Optimizer")->capture_default_str();
+    // CLI11's own checks let "nan" pass.
+    const auto finite = [](const std::string& text) {
+        const std::optional<double> number = parse_number(text);
+        return number && std::isfinite(*number) ? "" : text + " is no finite number";
+    };
+    const auto above_zero = [](const std::string& text) {
+        return parse_number(text).value_or(0) > 0 ? "" : text + " is no number above 0";
+    };
+    const auto zero_or_more = [](const std::string& text) {
+        return parse_number(text).value_or(-1) >= 0 ? "" : text + " is no number from 0 on";
+    };
+    const auto add = [&](const char* name, auto& value, const char* help) {
+        return app.add_option(name, value, help)
+            ->group("Optimizer")
+            ->check(finite)
+            ->capture_default_str();
     };
     add("--steps", s.steps, "steps in total, including those before --resume")
         ->check(CLI::Range(1, 1'000'000'000));
-    add("--learning-rate", s.learning_rate, "peak learning rate")->check(CLI::PositiveNumber);
+    add("--learning-rate", s.learning_rate, "peak learning rate")->check(above_zero);
     add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0, 1'000'000'000));
     app.add_option_function<std::string>(
            "--lr-schedule",
            [&s](const std::string& name) {
@@ -55,26 +73,48 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
         ->check(CLI::Range(0.0, 1.0));
     add("--beta1", s.beta1, "AdamW's decay of the first moment")->check(CLI::Range(0.0, 0.999999));
     add("--beta2", s.beta2, "AdamW's decay of the second moment")->check(CLI::Range(0.0, 0.999999));
-    add("--epsilon", s.epsilon, "AdamW's epsilon")->check(CLI::PositiveNumber);
+    add("--epsilon", s.epsilon, "AdamW's epsilon")->check(above_zero);
     add("--weight-decay", s.weight_decay, "decoupled weight decay; norms and biases have none")
-        ->check(CLI::NonNegativeNumber);
-    add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(CLI::PositiveNumber);
-    add("--seed", s.seed, "seed of initial weights, shuffling and stochastic rounding");
+        ->check(zero_or_more);
+    add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(above_zero);
+    // CLI11 would take -1 and numbers beyond 2^64 as some other number.
+    add("--seed", s.seed, "seed of initial weights, shuffling and stochastic rounding")
+        ->check([](const std::string& text) {
+            std::uint64_t seed = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, seed);
+            return error == std::errc() && stop == end
+                       ? std::string()
+                       : text + " is no whole number from 0 to 2^64 - 1";
+        });
     add("--init-deviation", s.init_deviation, "standard deviation of initial weights")
-        ->check(CLI::PositiveNumber);
+        ->check(above_zero);
 }
 
 void add_run_flags(CLI::App& app, Flags& flags) {
     TrainSettings& s = flags.settings;
+    const auto has_name = [](const std::string& text) {
+        return std::string(text.empty() ? "is empty, expected a file or folder" : "");
+    };
     app.add_option("--data", s.data, "token shards (.bin), text files, or folders of them")
-        ->required();
+        ->required()
+        ->check(has_name);
+    app.add_option("--validation", s.validation,
+                   "held-out data: its loss is found without training on it")
+        ->check(has_name);
+    app.add_option("--validate-every", s.validate_every,
+                   "steps between two validation losses; there is one at the end, too")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str()
+        ->needs("--validation");
     app.add_option("--plan", flags.plan,
                    "a prediction of `sluice predict --json`: trains with its settings, and "
                    "compares it with the measured step");
-    app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)");
-    app.add_option("--out", s.out, "folder of checkpoints");
+    app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)")
+        ->check(has_name);
+    app.add_option("--out", s.out, "folder of checkpoints")->check(has_name);
     app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0, 1'000'000'000));
     app.add_option("--keep", s.keep,
                    "number of newest checkpoints that stay; older ones are removed")
         ->check(CLI::Range(1, 1'000'000))
@@ -100,25 +140,19 @@ void add_run_flags(CLI::App& app, Flags& flags) {
 }
 
 /// Checked before minutes of training, not after.
-void check_folder(const std::optional<std::string>& file) {
-    if (!file) return;
-    const auto folder = std::filesystem::absolute(*file).parent_path();
-    if (std::filesystem::is_directory(folder)) return;
-    throw InputError(fmt::format("{}: the folder {} does not exist; make it, or name another file",
-                                 *file, folder.string()));
-}
-
-void refuse_overwriting_inputs(const Flags& flags) {
+void check_files(const Flags& flags) {
+    const TrainSettings& s = flags.settings;
     std::vector<std::string> inputs = input_files(flags.scenario);
-    inputs.insert(inputs.end(), flags.settings.data.begin(), flags.settings.data.end());
-    for (const auto& file : {flags.plan, flags.settings.load})
-        if (file) inputs.push_back(*file);
-    for (const auto& [flag, file] : {std::pair("--report", flags.report),
-                                     {"--trace", flags.trace},
-                                     {"--timeline", flags.timeline},
-                                     {"--log", flags.settings.log},
-                                     {"--dump-batches", flags.settings.dump_batches}})
-        if (file) refuse_overwriting(flag, *file, inputs);
+    inputs.insert(inputs.end(), s.data.begin(), s.data.end());
+    inputs.insert(inputs.end(), s.validation.begin(), s.validation.end());
+    for (const auto& input : {s.load, flags.plan})
+        if (input) inputs.push_back(*input);
+    check_output_files({{"--report", flags.report},
+                        {"--trace", flags.trace},
+                        {"--timeline", flags.timeline},
+                        {"--log", s.log, true},
+                        {"--dump-batches", s.dump_batches, true}},
+                       inputs);
 }
 
 /// The settings of the command line, with those of --plan.
@@ -152,14 +186,7 @@ int train(const Flags& flags) {
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
     if (flags.settings.save_every > 0 && !flags.settings.out)
         throw InputError("--save-every needs --out, the folder that checkpoints are written to");
-    if (flags.report && (flags.report == flags.trace || flags.report == flags.timeline))
-        throw InputError(
-            fmt::format("--report and another output are both {}; give two names", *flags.report));
-    if (flags.trace && flags.trace == flags.timeline)
-        throw InputError(
-            fmt::format("--trace and --timeline are both {}; give two names", *flags.trace));
-    for (const auto& file : {flags.report, flags.trace, flags.timeline}) check_folder(file);
-    refuse_overwriting_inputs(flags);
+    check_files(flags);
     // A file stays open for each shard of tokens; the usual limit is 1024.
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -172,28 +199,29 @@ int train(const Flags& flags) {
     const bool writes = flags.report || flags.trace || flags.timeline;
     const bool measure = writes || expected;
     TrainSettings settings = flags.settings;
+    if (expected) settings.expected_step = expected->step;
     settings.model_files = settings.load.value_or(asked.model.model);
     const RunResult result = run_training(model, training, settings, measure);
     // As a shell reports a program that a signal ended: `train && publish` must not go on.
     const int unfinished = result.interrupted ? 128 + stop_signal() : 0;
     if (result.interrupted)
-        fmt::print("interrupted after step {} of {}{}\n", result.steps_done, flags.settings.steps,
-                   flags.settings.out ? "; --resume continues" : "");
+        say(fmt::format("interrupted after step {} of {}{}\n", result.steps_done,
+                        flags.settings.steps, flags.settings.out ? "; --resume continues" : ""));
     if (!measure) return unfinished;
     if (!result.report) {
-        fmt::print(stderr,
-                   "sluice-train: no step was measured: a measurement needs two consecutive steps "
-                   "after the third, without a checkpoint after them, and not redone by "
-                   "speculative clipping; give more --steps, or --clipping exact\n");
+        say_on_stderr(fmt::format(
+            "sluice-train: no step was measured: a measurement needs two consecutive steps "
+            "after the third, without a checkpoint or a validation after them, and not redone by "
+            "speculative clipping; give more --steps, or --clipping exact\n"));
         return unfinished != 0 ? unfinished : writes ? 1 : 0;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));
     if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));
     if (flags.timeline) write_file(*flags.timeline, to_svg(step_picture(*result.report)));
-    fmt::print("{}", report_text(*result.report));
+    say(report_text(*result.report));
     if (expected)
-        fmt::print("\n{}{}\n", to_text(expected_table(*expected, *result.report)),
-                   largest_difference(*expected, *result.report));
+        say(fmt::format("\n{}{}\n", to_text(expected_table(*expected, *result.report)),
+                        largest_difference(*expected, *result.report)));
     return unfinished;
 }
 

@@ -77,7 +77,11 @@ std::string format_number_of(std::int64_t count, std::string_view noun) {
                        count == 1 ? "" : "s");
 }
 
-std::string csv_text(const std::string& text) {
+std::string csv_text(const std::string& plain) {
+    // A program of spreadsheets runs a cell that begins so as a formula; the apostrophe hinders it.
+    const bool is_formula =
+        plain.size() > 1 && std::string_view("=+-@\t\r").find(plain[0]) != std::string_view::npos;
+    const std::string text = is_formula ? "'" + plain : plain;
     if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -6,9 +6,7 @@
 #include <numeric>
 
 namespace sluice {
-namespace {
 
-/// Levenshtein distance with unit costs.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -23,8 +21,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return row[b.size()];
 }
-
-}  // namespace
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
     constexpr std::size_t kLongestCompared = 100;

@@ -41,6 +41,8 @@ class InternalError : public std::logic_error {
     using std::logic_error::logic_error;
 };
 
+/// Levenshtein distance with unit costs, in bytes.
+std::size_t edit_distance(std::string_view a, std::string_view b);
 /// `; did you mean "x"?` for the candidate nearest to `name` by edit distance; "" if none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <new>
+#include <system_error>
 
 #include "sim/base/input_error.h"
 
@@ -11,6 +14,12 @@ namespace sluice {
 namespace {
 
 constexpr int kUserMistake = 2;
+
+/// A sentence on standard error, if anyone reads it, on one line.
+void say(const CLI::App& app, std::string sentence) {
+    std::replace(sentence.begin(), sentence.end(), '\n', ' ');
+    std::fputs(printable(fmt::format("{}: {}\n", app.get_name(), sentence)).c_str(), stderr);
+}
 
 /// The deepest subcommand that the words name, and the first word that it does not know.
 std::string unknown_word(const CLI::App& app, int argc, char** argv) {
@@ -44,35 +53,58 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
 int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     const std::string unknown = unknown_word(app, argc, argv);
-    fmt::print(stderr, "{0}: {1}; see {0} --help\n", app.get_name(),
-               unknown.empty() ? error.what() : unknown);
+    say(app,
+        fmt::format("{}; see {} --help", unknown.empty() ? error.what() : unknown, app.get_name()));
     return kUserMistake;
 }
 
 /// Output that did not reach its file (a full disk) is no success.
 int after_output(const CLI::App& app, int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-    fmt::print(stderr, "{}: standard output cannot be written; is the disk full?\n",
-               app.get_name());
+    say(app, "standard output cannot be written; is the disk full?");
     return kUserMistake;
 }
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto at = [&](std::size_t k) {
+            return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U;
+        };
+        // U+0080 to U+009F are control characters, too.
+        const bool wide = at(i) == 0xC2 && at(i + 1) >= 0x80 && at(i + 1) < 0xA0;
+        if (wide || at(i) == 0x7F || (at(i) < 0x20 && at(i) != '\n' && at(i) != '\t'))
+            out += fmt::format("\\x{:02x}", wide ? at(++i) : at(i));
+        else
+            out += text[i];
+    }
+    return out;
+}
+
 int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
+    app.set_version_flag("--version", app.get_name() + " " + SLUICE_VERSION);
     try {
         app.parse(argc, argv);
         return after_output(app, command());
     } catch (const CLI::ParseError& error) {
         return parse_failed(app, error, argc, argv);
     } catch (const InputError& error) {
-        fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
+        say(app, error.what());
         return kUserMistake;
     } catch (const std::logic_error& error) {
-        fmt::print(stderr, "{}: internal error: {}; please report it with the command\n",
-                   app.get_name(), error.what());
+        say(app,
+            fmt::format("internal error: {}; please report it with the command", error.what()));
+    } catch (const std::bad_alloc&) {
+        say(app, "the system gives no more memory; free some, or raise the limit of `ulimit -v`");
+    } catch (const std::system_error& error) {
+        say(app, error.code() == std::errc::resource_unavailable_try_again
+                     ? "the system starts no more threads; end other programs, or raise the limits "
+                       "of `ulimit -u` and `ulimit -v`"
+                     : error.what());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}: {}\n", app.get_name(), error.what());
+        say(app, error.what());
     }
     return 1;
 }

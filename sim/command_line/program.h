@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -13,7 +15,11 @@ namespace sluice {
 /// The action of a (sub)command after parsing; returns the exit status.
 using Command = std::function<int()>;
 
-/// Parses the command line and runs `command`; returns the exit status.
+/// The text with \x1b in place of each control character, which could rewrite what a terminal
+/// shows; line ends and tabs stay.
+std::string printable(std::string_view text);
+
+/// Parses the command line and runs `command`; returns the exit status. Adds --version.
 int run_program(CLI::App& app, const Command& command, int argc, char** argv);
 
 }  // namespace sluice

@@ -1,12 +1,9 @@
 #include "sim/command_line/scenario.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <system_error>
 
-#include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/project_file.h"
@@ -63,27 +60,6 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
             ->group("Training");
 }
 
-std::vector<std::string> input_files(const ScenarioFlags& flags) {
-    std::vector<std::string> out{flags.given.model.model, flags.given.machine.machine};
-    for (const auto& file : {flags.scenario_file, flags.training_file})
-        if (file) out.push_back(*file);
-    if (flags.scenario_file)  // FILE:NAME
-        out.push_back(flags.scenario_file->substr(0, flags.scenario_file->rfind(':')));
-    if (const auto quotes = flags.given.money.find("quotes"); quotes != flags.given.money.end())
-        out.push_back(quotes->second);
-    return out;
-}
-
-void refuse_overwriting(const char* flag, const std::string& output,
-                        const std::vector<std::string>& inputs) {
-    for (const std::string& input : inputs) {
-        std::error_code error;  // most are names, or files that do not exist
-        if (std::filesystem::equivalent(output, input, error))
-            throw InputError(
-                fmt::format("{} is {}, which this command reads; name another file", flag, output));
-    }
-}
-
 void add_money_flags(CLI::App& command, ScenarioFlags& flags) {
     flags.takes_money = true;
     for (const MoneyOption& option : money_options()) {
@@ -117,6 +93,21 @@ PlannedScenario with_flags(PlannedScenario base, const ScenarioFlags& flags) {
 
 PlannedScenario asked_scenario(const ScenarioFlags& flags) {
     return with_flags(base_scenario(flags), flags);
+}
+
+std::vector<std::string> input_files(const ScenarioFlags& flags) {
+    std::error_code error;  // of FILE:NAME, which no pipe has
+    const auto status = std::filesystem::status(flags.scenario_file.value_or(""), error);
+    const bool can_be_read_again =
+        !std::filesystem::is_fifo(status) && !std::filesystem::is_character_file(status);
+    const PlannedScenario asked =
+        can_be_read_again ? overlaid(base_scenario(flags), flags.given) : flags.given;
+    std::vector<std::string> out{asked.model.model, asked.machine.machine};
+    for (const auto& file : {flags.scenario_file, flags.training_file})
+        if (file) out.push_back(*file);
+    if (const auto quotes = asked.money.find("quotes"); quotes != asked.money.end())
+        out.push_back(quotes->second);
+    return out;
 }
 
 }  // namespace sluice

@@ -37,12 +37,6 @@ void add_training_flags(CLI::App& command, ScenarioFlags& flags);
 void add_option_flags(CLI::App& command, std::map<std::string, std::string>& given,
                       const std::function<std::string(const Option&)>& help = option_help);
 
-/// The files that these flags may name; some are names of a library instead.
-std::vector<std::string> input_files(const ScenarioFlags& flags);
-/// Throws InputError if the output of `flag` is one of the inputs, also by a link.
-void refuse_overwriting(const char* flag, const std::string& output,
-                        const std::vector<std::string>& inputs);
-
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
 
 /// The scenario of --scenario; empty without the flag, and without money if the command takes none.
@@ -52,5 +46,7 @@ PlannedScenario base_scenario(const ScenarioFlags& flags);
 PlannedScenario with_flags(PlannedScenario base, const ScenarioFlags& flags);
 /// The whole command line as a scenario.
 PlannedScenario asked_scenario(const ScenarioFlags& flags);
+/// The files that the scenario is read from, among names of the library and empty ones.
+std::vector<std::string> input_files(const ScenarioFlags& flags);
 
 }  // namespace sluice

@@ -83,6 +83,9 @@ struct AtMost {
 struct ReplacedBy {
     const char* path;  ///< nullptr: no number
 };
+struct AtLeast {
+    double value;
+};
 struct Judges {
     RateGroup group;
 };
@@ -110,6 +113,7 @@ constexpr MachineNumber row(std::string_view path, Traits... traits) {
         if constexpr (std::is_same_v<Trait, Required>) out.required = true;
         if constexpr (std::is_same_v<Trait, OnH200>) out.h200 = trait.value;
         if constexpr (std::is_same_v<Trait, MeasuredBy>) out.measured_by = trait.case_name;
+        if constexpr (std::is_same_v<Trait, AtLeast>) out.least = trait.value;
         if constexpr (std::is_same_v<Trait, AtMost>) out.peak = trait.peak;
         if constexpr (std::is_same_v<Trait, ReplacedBy>) out.replaced_by = trait.path;
         if constexpr (std::is_same_v<Trait, GainsFrom>) out.parts = trait.parts;

@@ -203,23 +203,50 @@ TEST_CASE("cli: a file is written through a link and into a pipe, and leaves oth
     CHECK(std::filesystem::is_fifo(pipe));
 }
 
-TEST_CASE("cli: an output never overwrites an input", "[cli]") {
+TEST_CASE("cli: no output replaces a file that the command reads", "[cli]") {
     const TemporaryFolder folder;
-    const std::string text = nlohmann::json{{"batch", 4}}.dump();
-    const std::string file = folder.write("training.json", text);
-    const std::string link = (folder.path / "link.json").string();
-    std::filesystem::create_symlink(file, link);
-    for (const std::string& output : {file, link}) {
-        check_mistake(kPredict + "--training '" + file + "' --trace '" + output + "'",
-                      {"--trace is " + output + ", which this command reads"});
-    }
-    const std::string sweep = folder.write("sweep.json", R"({"batch": [4]})");
-    check_mistake("sweep --model qwen2.5-0.5b --machine h200-sxm-pcie5 --sweep '" + sweep +
-                      "' --out '" + sweep + "'",
-                  {"--out is " + sweep});
-    std::stringstream kept;
-    kept << std::ifstream(file).rdbuf();
-    CHECK(kept.str() == text);
+    const std::string profile = (folder.path / "p.json").string();
+    std::filesystem::copy_file(SLUICE_SOURCE_DIR "/hwprofiles/h200-sxm-pcie5.json", profile);
+    const auto size = std::filesystem::file_size(profile);
+    const std::string on_profile = " --model qwen2.5-7b --machine " + profile + " ";
+    const std::string reads = "also reads that file";
+    check_mistake("predict" + on_profile + "--trace " + profile, {"--trace " + profile, reads});
+    check_mistake("predict" + on_profile + "--timeline " + profile, {"--timeline", reads});
+    check_mistake("sweep --batch 1" + on_profile + "--out " + profile, {"--out", reads});
+    check_mistake("compare" + on_profile + "--svg " + profile, {"--svg", reads});
+    check_mistake("sensitivity" + on_profile + "--svg " + profile, {"--svg", reads});
+    check_mistake("report" + on_profile + "--out " + profile, {"--out", reads});
+    check_mistake("compare --model qwen2.5-7b --cluster " + profile + ":8 --svg " + profile,
+                  {"--svg", reads});
+    check_mistake("validate " + profile + " --html " + profile, {"--html", reads});
+    check_mistake("sweep --batch 1" + on_profile + "--out /", {"--out /: is a folder"});
+    CHECK(std::filesystem::file_size(profile) == size);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+}
+
+TEST_CASE("cli: a pipe that nobody writes to does not hang, one with a writer is read", "[cli]") {
+    const TemporaryFolder folder;
+    const std::string pipe = (folder.path / "pipe").string();
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    for (const std::string& command : std::initializer_list<std::string>{
+             "predict --model qwen2.5-7b --machine ", "predict --machine h200-sxm-pcie5 --model ",
+             "predict --scenario ", kPredict + "--training "})
+        check_mistake(command + pipe, {pipe, "a pipe that nobody writes to"});
+    const Result late = shell("(sleep 0.2; echo '{\"batch\": 4}') | " + kSluice + kPredict +
+                              "--training /dev/stdin");
+    CHECK(late.status == 0);
+    CHECK_THAT(late.output, ContainsSubstring("batch 4,"));
+}
+
+TEST_CASE("cli: control characters do not reach the terminal", "[cli]") {
+    check_mistake("predict --machine gh200-480gb --model \"$(printf 'a\\033[31m\\302\\233\\nb')\"",
+                  {"a\\x1b[31m\\x9b b"});
+}
+
+TEST_CASE("cli: the version is said", "[cli]") {
+    const Result said = run("--version");
+    CHECK(said.status == 0);
+    CHECK_THAT(said.output, Catch::Matchers::Matches("sluice [0-9]+[.][0-9]+[.][0-9]+\n"));
 }
 
 TEST_CASE("cli: output that cannot be written is a mistake", "[cli]") {
