@@ -64,25 +64,25 @@ void BatchSampler::seek(std::int64_t position) {
     position_ = position;
 }
 
-void BatchSampler::read_sequence(std::int64_t position, std::vector<std::int32_t>& window) const {
+void BatchSampler::read_sequence(std::int64_t position, Batch& batch) const {
     const auto epoch = static_cast<std::uint64_t>(position / windows_per_epoch());
     const ShuffledOrder order(windows_per_epoch(), mixed_bits(mixed_bits(seed_) + epoch));
     const std::int64_t index = order(position % windows_per_epoch());
     const auto after = std::upper_bound(windows_before_.begin(), windows_before_.end(), index);
     const auto shard = static_cast<std::size_t>(after - windows_before_.begin()) - 1;
-    tokens_.read(shard, (index - windows_before_[shard]) * seq_, window);
+    const std::int64_t begin = (index - windows_before_[shard]) * seq_;
+    std::vector<std::int32_t> tokens(static_cast<std::size_t>(seq_));
+    tokens_.read(shard, begin, tokens);
+    batch.inputs.insert(batch.inputs.end(), tokens.begin(), tokens.end());
+    tokens_.read_targets(shard, begin + 1, tokens);
+    batch.targets.insert(batch.targets.end(), tokens.begin(), tokens.end());
 }
 
 Batch BatchSampler::next() {
     Batch batch{sequences_, seq_, position_, {}, {}};
     batch.inputs.reserve(static_cast<std::size_t>(sequences_ * seq_));
     batch.targets.reserve(static_cast<std::size_t>(sequences_ * seq_));
-    std::vector<std::int32_t> window(static_cast<std::size_t>(seq_ + 1));
-    for (std::int64_t i = 0; i < sequences_; ++i) {
-        read_sequence(position_ + i, window);
-        batch.inputs.insert(batch.inputs.end(), window.begin(), window.end() - 1);
-        batch.targets.insert(batch.targets.end(), window.begin() + 1, window.end());
-    }
+    for (std::int64_t i = 0; i < sequences_; ++i) read_sequence(position_ + i, batch);
     position_ += sequences_;
     return batch;
 }

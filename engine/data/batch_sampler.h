@@ -34,8 +34,10 @@ struct Batch {
     std::int64_t seq = 0;  ///< tokens per sequence
     std::int64_t position =
         0;  ///< sequences drawn before this batch: seek() to this number draws it again
-    std::vector<std::int32_t> inputs;   ///< (sequences, seq) token ids
-    std::vector<std::int32_t> targets;  ///< (sequences, seq) the token after each token of `inputs`
+    std::vector<std::int32_t> inputs;  ///< (sequences, seq) token ids
+    /// (sequences, seq) the token after each token of `inputs`; -1 if the mask says that it is not
+    /// learned
+    std::vector<std::int32_t> targets;
 };
 
 /// Cuts each shard into windows of seq + 1 tokens; the last token of a window is the first of the
@@ -47,7 +49,8 @@ class BatchSampler {
     /// `sequences` and `seq` at least 1. Throws InputError if a shard is shorter than a window.
     BatchSampler(TokenSource tokens, std::int64_t sequences, std::int64_t seq, std::uint64_t seed);
 
-    /// Throws InputError for a token id outside the vocabulary; the position then does not change.
+    /// Throws InputError for a token id outside the vocabulary or a wrong mask; the position then
+    /// does not change.
     Batch next();
 
     /// Number of sequences drawn so far. With the same files, seq and seed it is the whole state,
@@ -58,7 +61,8 @@ class BatchSampler {
     std::int64_t windows_per_epoch() const { return windows_before_.back(); }
 
   private:
-    void read_sequence(std::int64_t position, std::vector<std::int32_t>& window) const;
+    /// Appends the sequence at that position.
+    void read_sequence(std::int64_t position, Batch& batch) const;
 
     TokenSource tokens_;
     std::int64_t sequences_, seq_;

@@ -29,6 +29,9 @@ struct FileChecksum {
     std::uint64_t value = 0;
 };
 
+/// Its name beside the files.
+inline constexpr const char* kChecksumsFile = "checksums.xxh3";
+
 /// One line a file, as `xxhsum -H3` prints and `xxhsum --check` reads: "XXH3 (name) = 16 digits".
 std::string checksum_text(const std::vector<FileChecksum>& files);
 /// Reads checksum_text(). Throws InputError: `path`, line, expectation.

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
-#include <future>
-#include <limits>
 #include <utility>
 
 #include "sim/base/input_error.h"
@@ -70,6 +66,14 @@ TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
         const bool wide = this->path().ends_with(".u32.bin");
         accept_headerless(wide ? TokenWidth::uint32 : TokenWidth::uint16);
     }
+    std::string mask = this->path() + ".mask";
+    if (!std::filesystem::exists(mask)) return;
+    mask_.emplace(std::move(mask));
+    if (mask_->size() == tokens_) return;
+    throw InputError(
+        fmt::format("{}: has {} bytes, expected {}, one for each token of {}; prepare both files "
+                    "again, or remove the mask to learn all tokens",
+                    mask_->path(), mask_->size(), tokens_, this->path()));
 }
 
 void TokenShard::read_header() {
@@ -153,123 +157,49 @@ void TokenShard::read(std::int64_t begin, std::int64_t vocabulary,
                     static_cast<std::uint32_t>(*wrong), vocabulary));
 }
 
+void TokenShard::read_targets(std::int64_t begin, std::int64_t vocabulary,
+                              std::span<std::int32_t> out) const {
+    read(begin, vocabulary, out);
+    hide_unlearned(begin, out);
+}
+
+bool TokenShard::hide_unlearned(std::int64_t begin, std::span<std::int32_t> targets) const {
+    if (!mask_) return true;
+    std::vector<std::byte> learned(targets.size());
+    mask_->read(begin, learned);
+    bool any = false;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        if (learned[i] > std::byte{1}) {
+            throw InputError(fmt::format(
+                "{}: byte {} is {}, expected 1 for a token to learn or 0; prepare the file again",
+                mask_->path(), begin + static_cast<std::int64_t>(i), static_cast<int>(learned[i])));
+        }
+        if (learned[i] == std::byte{0})
+            targets[i] = -1;
+        else
+            any = true;
+    }
+    return any;
+}
+
 std::uint64_t TokenShard::checksum(std::int64_t vocabulary) const {
     constexpr std::int64_t kBlock = 1 << 20;  // tokens
     Checksum checksum;
+    bool learned = false;
     std::vector<std::int32_t> block;
     for (std::int64_t begin = 0; begin < tokens_; begin += kBlock) {
         block.resize(static_cast<std::size_t>(std::min(kBlock, tokens_ - begin)));
         read(begin, vocabulary, block);
         checksum.add(std::as_bytes(std::span(block)));
+        if (hide_unlearned(begin, block)) learned = true;
+        if (mask_) checksum.add(std::as_bytes(std::span(block)));
+    }
+    if (!learned) {
+        throw InputError(fmt::format(
+            "{}: all {} bytes are 0, expected a 1 for each token to learn; prepare the file again",
+            mask_->path(), tokens_));
     }
     return checksum.value();
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// Whether the file's name contains "val", "valid", "validation" or "test" as a word.
-bool is_for_validation(const std::string& path) {
-    std::string words = "_";
-    for (const char c : fs::path(path).filename().string()) {
-        const auto letter = static_cast<unsigned char>(c);
-        words += std::isalpha(letter) ? static_cast<char>(std::tolower(letter)) : '_';
-    }
-    for (const char* word : {"_val_", "_valid_", "_validation_", "_test_"}) {
-        if (words.find(word) != std::string::npos) return true;
-    }
-    return false;
-}
-
-std::vector<std::string> files_ending_in(const std::string& folder,
-                                         std::initializer_list<const char*> endings) {
-    std::vector<std::string> files;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-        const std::string name = entry->path().filename().string();
-        const bool wanted = std::any_of(endings.begin(), endings.end(),
-                                        [&](const char* ending) { return name.ends_with(ending); });
-        if (wanted && !name.starts_with('.')) files.push_back(entry->path().string());
-    }
-    if (error) {
-        throw InputError(fmt::format("{}: cannot be listed ({}); check its permissions", folder,
-                                     error.message()));
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-std::vector<std::string> files_of_folder(const std::string& folder) {
-    std::vector<std::string> files = files_ending_in(folder, {".bin"});
-    if (files.empty()) files = files_ending_in(folder, {".txt", ".md"});
-    if (files.empty()) {
-        throw InputError(fmt::format(
-            "{}: holds no .bin, .txt or .md file; name the token files themselves", folder));
-    }
-    const auto validation = std::find_if(files.begin(), files.end(), is_for_validation);
-    if (validation != files.end() && !std::all_of(files.begin(), files.end(), is_for_validation)) {
-        throw InputError(
-            fmt::format("{}: holds {} together with shards for training, which would train on the "
-                        "validation set; name the shards themselves",
-                        folder, fs::path(*validation).filename().string()));
-    }
-    return files;
-}
-
-}  // namespace
-
-TokenSource::TokenSource(std::vector<TokenShard> shards, std::int64_t vocabulary)
-    : shards_(std::move(shards)), vocabulary_(vocabulary) {
-    // Batches hold ids as int32.
-    if (vocabulary < 1 || vocabulary > std::numeric_limits<std::int32_t>::max())
-        throw InternalError(fmt::format("token source: vocabulary of {}", vocabulary));
-    for (const TokenShard& shard : shards_) {
-        if (shard.width() == TokenWidth::byte && vocabulary < kByteVocabulary) {
-            throw InputError(
-                fmt::format("{}: text is read as one token per byte, which needs a vocabulary of "
-                            "at least {}, but the model's is {}; give token shards (*.bin) instead",
-                            shard.path(), kByteVocabulary, vocabulary));
-        }
-    }
-}
-
-void TokenSource::read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const {
-    shards_.at(shard).read(begin, vocabulary_, out);
-}
-
-std::string TokenSource::fingerprint() const {
-    constexpr std::size_t kReaders = 8;  // as many as a disk serves at full rate
-    std::vector<std::uint64_t> sums(shards_.size());
-    std::atomic<std::size_t> next = 0;
-    const auto read_some = [&] {
-        for (std::size_t i = next++; i < sums.size(); i = next++)
-            sums[i] = shards_[i].checksum(vocabulary_);
-    };
-    std::vector<std::future<void>> readers;
-    for (std::size_t i = 0; i < std::min(kReaders, sums.size()); ++i)
-        readers.push_back(std::async(std::launch::async, read_some));
-    for (std::future<void>& reader : readers) reader.get();
-    Checksum all;
-    all.add(std::as_bytes(std::span(sums)));
-    return fmt::format("{:016x}", all.value());
-}
-
-TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary) {
-    if (paths.empty()) {
-        throw InputError("no token files given; name .bin shards, a text or a folder of them");
-    }
-    std::vector<TokenShard> shards;
-    for (const std::string& path : paths) {
-        std::error_code error;
-        if (!fs::is_directory(path, error)) {
-            shards.emplace_back(path);
-            continue;
-        }
-        for (std::string& file : files_of_folder(path)) shards.emplace_back(std::move(file));
-    }
-    return TokenSource(std::move(shards), vocabulary);
 }
 
 }  // namespace sluice

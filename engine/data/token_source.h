@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ inline constexpr std::int64_t kByteVocabulary = 256;
 /// llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520 and
 /// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
 /// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte.
+/// A mask may lie beside it, under its name with ".mask" added: a byte per token, 1 if the model
+/// learns to predict that token, 0 if not. Without one, it learns all.
 class TokenShard {
   public:
     /// Throws InputError for a file that is none of these.
@@ -33,15 +36,23 @@ class TokenShard {
     /// `vocabulary`, and InternalError for a range outside the file.
     /// Also if the file has become shorter.
     void read(std::int64_t begin, std::int64_t vocabulary, std::span<std::int32_t> out) const;
-    /// Of all token ids as int32, the same for each width. Throws as read().
+    /// The same for tokens as targets: one that is not learned is -1. Also throws InputError for a
+    /// byte of the mask that is neither 0 nor 1.
+    void read_targets(std::int64_t begin, std::int64_t vocabulary,
+                      std::span<std::int32_t> out) const;
+    /// Of all token ids as int32, the same for each width, and of the mask if there is one. Throws
+    /// as read_targets(), and InputError for a mask without any 1.
     std::uint64_t checksum(std::int64_t vocabulary) const;
 
   private:
     void read_header();
     void accept_headerless(TokenWidth width);
     void accept_text();
+    /// Sets targets that are not learned to -1, and returns whether any is learned.
+    bool hide_unlearned(std::int64_t begin, std::span<std::int32_t> targets) const;
 
     ReadFile file_;
+    std::optional<ReadFile> mask_;
     TokenWidth width_ = TokenWidth::byte;
     std::int64_t data_begin_ = 0;  ///< bytes
     std::int64_t tokens_ = 0;
@@ -58,9 +69,11 @@ class TokenSource {
     /// Tokens [begin, begin + out.size()) of a shard. Throws InputError unless all are less than
     /// the vocabulary.
     void read(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const;
+    /// The same as targets; see TokenShard::read_targets.
+    void read_targets(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const;
 
     /// 16 digits that other tokens do not give. Reads all shards, several at once. Throws
-    /// InputError for the first id outside the vocabulary.
+    /// InputError for the first id outside the vocabulary and for a wrong mask.
     std::string fingerprint() const;
 
   private:

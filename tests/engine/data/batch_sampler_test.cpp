@@ -171,3 +171,13 @@ TEST_CASE("batches: an id outside the vocabulary is an error, and the position s
                ContainsSubstring("token 8 (byte 16) is 8, expected less than the vocabulary of 8"));
     CHECK(sampler.position() == 0);
 }
+
+TEST_CASE("batches: targets that the mask hides are -1, inputs stay", "[data]") {
+    const TempFolder temp;
+    const std::string file = temp.write_numbers("a.bin", rising(10, 5));
+    temp.write("a.bin.mask", std::string("\1\0\1\0\1", 5));
+    BatchSampler sampler(open_tokens({file}, 20), 1, 4, 0);
+    const Batch batch = sampler.next();
+    CHECK(batch.inputs == std::vector<std::int32_t>{10, 11, 12, 13});
+    CHECK(batch.targets == std::vector<std::int32_t>{-1, 12, -1, 14});
+}

@@ -152,3 +152,38 @@ TEST_CASE("tokens: a damaged shard is refused with what is wrong", "[data]") {
     CHECK_THAT(tokens_error({temp.write("e.bin", with_header(20240522, 1, 1, Ids16{1}))}),
                ContainsSubstring("an evaluation set of llm.c"));
 }
+
+TEST_CASE("tokens: a mask beside a shard says which are learned", "[data]") {
+    const TempFolder temp;
+    const std::string file = temp.write_numbers("a.bin", Ids16{5, 6, 7, 8});
+    const std::string all = open_tokens({file}, 10).fingerprint();
+    temp.write("a.bin.mask", std::string("\0\1\0\1", 4));
+    const TokenSource source = open_tokens({file}, 10);
+    CHECK(all_tokens(source) == Tokens{5, 6, 7, 8});
+    Tokens targets(3);
+    source.read_targets(0, 1, targets);
+    CHECK(targets == Tokens{6, -1, 8});
+    CHECK(source.fingerprint() != all);
+    CHECK(open_tokens({temp.path()}, 10).shard_count() == 1);
+}
+
+TEST_CASE("tokens: a wrong mask is refused with what is wrong", "[data]") {
+    const TempFolder temp;
+    const std::string file = temp.write_numbers("a.bin", Ids16{5, 6, 7});
+    const std::string mask = temp.write("a.bin.mask", "\1\1");
+    CHECK(tokens_error({file}) == mask + ": has 2 bytes, expected 3, one for each token of " +
+                                      file +
+                                      "; prepare both files again, or remove the mask to learn "
+                                      "all tokens");
+    const auto fingerprint_error = [&] {
+        return input_error_of([&] { open_tokens({file}, 10).fingerprint(); });
+    };
+    temp.write("a.bin.mask", "\1\1\2");
+    CHECK(fingerprint_error() == mask +
+                                     ": byte 2 is 2, expected 1 for a token to learn or 0; "
+                                     "prepare the file again");
+    temp.write("a.bin.mask", std::string(3, '\0'));
+    CHECK(fingerprint_error() == mask +
+                                     ": all 3 bytes are 0, expected a 1 for each token to "
+                                     "learn; prepare the file again");
+}
