@@ -90,6 +90,9 @@ std::unique_ptr<Device> make_device(const std::string& name, int cpu_threads,
                                     const HostFacts& host) {
     if (name != "auto" && name != "cpu" && name != "cuda" && !name.starts_with("cuda:"))
         refuse(name);
+    if (cpu_threads < 0 || cpu_threads > std::ssize(host.cpus))
+        throw InputError(fmt::format("--cpu-threads is {}, expected 0 (half the CPUs) to {}",
+                                     cpu_threads, host.cpus.size()));
     const int threads = cpu_threads > 0 ? cpu_threads : default_cpu_threads(host);
     if (name == "cpu" || (name == "auto" && !built_with_cuda())) return make_cpu_device(threads);
     if (name != "auto") return make_cuda_device(gpu_ordinal(name));

@@ -49,8 +49,8 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     layout_ =
         layout_arena(with_room(plan, micro_batches_, scale), operations, scale, kRoomForParts);
     const Bytes planned = scale * peak_memory(plan.step.memory, Tier::device, operations).bytes;
-    const Bytes room =
-        kRoomForParts * micro_batches_ * static_cast<Bytes>(plan.step.memory.buffers.size());
+    const Bytes room = (kRoomForParts * micro_batches_ + kArenaAlignment) *
+                       static_cast<Bytes>(plan.step.memory.buffers.size());
     if (layout_.total > planned + planned / 100 + room)
         throw InternalError(
             fmt::format("the arena takes {} bytes, the plan {}", layout_.total, planned));

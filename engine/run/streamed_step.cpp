@@ -22,6 +22,19 @@ int count_embedding_updates(const StepProgram& program) {
         }));
 }
 
+/// All micro-batches share it, so that each target that counts has the same weight.
+float loss_scale(std::span<const std::int32_t> targets) {
+    const auto counted = std::count_if(targets.begin(), targets.end(),
+                                       [](std::int32_t target) { return target >= 0; });
+    return 1.0F / static_cast<float>(std::max<std::ptrdiff_t>(counted, 1));
+}
+
+/// Whether a step that only finds the loss leaves the operation out.
+constexpr bool only_trains(OperationKind kind) {
+    return kind == OperationKind::backward || kind == OperationKind::update ||
+           kind == OperationKind::embedding_backward;
+}
+
 }  // namespace
 
 StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
@@ -57,10 +70,9 @@ StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& 
     fresh.now = now;
     fresh.next = next;
     fresh.adam = adam;
+    fresh.loss_scale = loss_scale(now.targets);
     const bool speculates = training_.clipping == Clipping::speculative;
     fresh.adam.gradient_scale = speculates ? static_cast<float>(last_factor_) : 1;
-    if (!gathered_ && !resident_embedding()) rows_.gather(now.inputs, host_buffers_.rows_in());
-    gathered_ = true;
     const State& done = run(fresh);
     if (!done.outcome.finite) return done.outcome;
     const double factor = done.outcome.clip_factor;
@@ -69,7 +81,19 @@ StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& 
     return guessed_wrong ? redo(done) : done.outcome;
 }
 
+double StreamedStep::evaluate(StepTokens now, StepTokens next) {
+    State fresh;
+    fresh.now = now;
+    fresh.next = next;
+    fresh.loss_scale = loss_scale(now.targets);
+    fresh.evaluates = true;
+    return run(fresh).outcome.loss;
+}
+
 StreamedStep::State& StreamedStep::run(const State& fresh) {
+    if (!gathered_ && !resident_embedding())
+        rows_.gather(fresh.now.inputs, host_buffers_.rows_in());
+    gathered_ = true;
     const std::int64_t step = runner_.next_step();
     state(step) = fresh;
     rows_.begin_step(step, fresh.now.inputs, fresh.next.inputs);
@@ -82,6 +106,7 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
 
 void StreamedStep::work(OperationId id, std::int64_t step) {
     const Operation& op = program_.operations[static_cast<std::size_t>(id)];
+    if (state(step).evaluates && only_trains(op.kind)) return;
     switch (op.kind) {
         case OperationKind::copy_embeddings_in:
             return copy_embeddings_in(op);
@@ -93,11 +118,11 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
         case OperationKind::forward:
             return forward(op);
         case OperationKind::loss:
-            return loss(op);
+            return loss(op, step);
         case OperationKind::backward:
             return backward(op);
         case OperationKind::copy_gradients_out:
-            return copy_gradients_out(op);
+            return copy_gradients_out(op, step);
         case OperationKind::update:
             return update(op, id, step);
         case OperationKind::scatter_embeddings:
@@ -152,14 +177,13 @@ void StreamedStep::forward(const Operation& op) {
                             device_buffers_.fp8_operands());
 }
 
-void StreamedStep::loss(const Operation& op) {
+void StreamedStep::loss(const Operation& op, std::int64_t step) {
     const Matrix hidden = device_buffers_.hidden(store_.layers(), op.micro_batch);
     const GradientTarget target{device_buffers_.head_gradient_sums(), DType::fp32,
                                 op.micro_batch > 0};
     head_.run(device_.kernels(), head_weights(), hidden,
-              device_buffers_.targets() + op.micro_batch * hidden.rows,
-              1.0F / static_cast<float>(training_.tokens()), &device_buffers_.sums()->loss, target,
-              device_buffers_.logits());
+              device_buffers_.targets() + op.micro_batch * hidden.rows, state(step).loss_scale,
+              &device_buffers_.sums()->loss, target, device_buffers_.logits());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
     for (const TensorPlace& place : {head_.projection(), head_.norm()})
         finish_gradients(vector_at(device_buffers_.head_weights(), DType::bf16, place).data,

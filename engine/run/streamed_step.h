@@ -12,13 +12,13 @@
 
 namespace sluice {
 
-/// Token ids of one step, (batch, sequence) each.
+/// Token ids of one step, (batch, sequence) each. A negative target does not count in the loss.
 struct StepTokens {
     std::span<const std::int32_t> inputs, targets;
 };
 
 struct StepOutcome {
-    double loss = 0;           ///< mean over the tokens
+    double loss = 0;           ///< mean over the targets that count; 0 if none does
     double gradient_norm = 0;  ///< before clipping
     double clip_factor = 1;
     bool redone = false;  ///< speculative clipping had guessed another factor
@@ -39,6 +39,9 @@ class StreamedStep {
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
     /// here.
     StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm);
+    /// The loss on `now` (StepOutcome::loss); parameters and optimizer stay as they are. Otherwise
+    /// as run(): `next` are the tokens of the next call.
+    double evaluate(StepTokens now, StepTokens next);
     /// Continues from a step that was clipped by this factor.
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     void finish() { runner_.finish(); }
@@ -53,7 +56,9 @@ class StreamedStep {
     struct State {
         StepTokens now, next;
         AdamWStep adam;
+        float loss_scale = 1;  ///< of a target: 1 / those that count in the step
         UpdatePass pass = UpdatePass::update;
+        bool evaluates = false;  ///< without backward and update
         bool finite = true;
         StepOutcome outcome;
     };
@@ -72,9 +77,9 @@ class StreamedStep {
     void copy_weights_in(const Operation& op);
     void copy_checkpoint(const Operation& op);
     void forward(const Operation& op);
-    void loss(const Operation& op);
+    void loss(const Operation& op, std::int64_t step);
     void backward(const Operation& op);
-    void copy_gradients_out(const Operation& op);
+    void copy_gradients_out(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
     void gather_on_device();
     void sum_rows_on_device(std::int64_t step);

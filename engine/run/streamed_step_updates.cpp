@@ -65,9 +65,11 @@ void StreamedStep::copy_weights_in(const Operation& op) {
                  kBf16 * norm.elements());
 }
 
-void StreamedStep::copy_gradients_out(const Operation& op) {
+void StreamedStep::copy_gradients_out(const Operation& op, std::int64_t step) {
     const int section = section_of(op);
-    if (op.layer == kEmbeddingLayer && !resident_embedding()) {
+    if (state(step).evaluates) {
+        // Only the sums, of which the loss is one.
+    } else if (op.layer == kEmbeddingLayer && !resident_embedding()) {
         const Matrix rows = device_buffers_.whole_hidden(store_.layers());
         device_.copy(op.lane, host_buffers_.rows_out().data, rows.data,
                      rows.elements() * bytes_of(type_));
@@ -114,7 +116,9 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
 }
 
 void StreamedStep::scatter(std::int64_t step) {
-    learn_norm(step, rows_.scatter(step, host_buffers_.rows_out(), tied_gradient()));
+    learn_norm(step, state(step).evaluates
+                         ? 0
+                         : rows_.scatter(step, host_buffers_.rows_out(), tied_gradient()));
 }
 
 void StreamedStep::learn_norm(std::int64_t step, double rows_square) {

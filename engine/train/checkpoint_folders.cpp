@@ -79,16 +79,6 @@ std::vector<std::string> names_in(const std::string& out) {
     return names;
 }
 
-/// Steps of the whole checkpoints, highest first.
-std::vector<std::int64_t> whole_steps(const std::string& out) {
-    std::vector<std::int64_t> steps;
-    for (const std::string& name : names_in(out)) {
-        if (is_whole(out, name)) steps.push_back(*step_of(name));
-    }
-    std::sort(steps.begin(), steps.end(), std::greater<>());
-    return steps;
-}
-
 /// Renames `from` to `to`; where `to` exists, the two swap their names.
 void swap_in(const std::string& from, const std::string& to) {
     std::error_code error;
@@ -139,6 +129,15 @@ void create_folders(const std::string& folder) {
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
 
+std::vector<std::int64_t> checkpoint_steps(const std::string& out) {
+    std::vector<std::int64_t> steps;
+    for (const std::string& name : names_in(out)) {
+        if (is_whole(out, name)) steps.push_back(*step_of(name));
+    }
+    std::sort(steps.begin(), steps.end(), std::greater<>());
+    return steps;
+}
+
 OutputLock::OutputLock(const std::string& out) {
     create_folders(out);
     const std::string path = path_in(out, kLock);
@@ -179,7 +178,7 @@ void refuse_small_disk(const std::string& out, std::int64_t checkpoint_bytes, st
                        int keep) {
     if (saves == 0) return;
     const std::int64_t at_once = std::min<std::int64_t>(saves, keep + 1);
-    const std::int64_t more = at_once - std::ssize(whole_steps(out));
+    const std::int64_t more = at_once - std::ssize(checkpoint_steps(out));
     if (more <= 1) return refuse_full_disk(out, "a checkpoint", checkpoint_bytes);
     refuse_full_disk(out,
                      fmt::format("{} checkpoints at once, of {} each (fewer with --keep 1),", more,
@@ -213,10 +212,15 @@ void point_latest_at(const std::string& out, const std::string& name) {
     write_output_file(path_in(out, kLatest), name + "\n");
 }
 
-void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep) {
+void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
+                              std::optional<std::int64_t> rising_since) {
     std::error_code ignored;
-    for (const std::int64_t older : whole_steps(out)) {
-        if (older >= step || keep-- > 0) continue;
+    const std::vector<std::int64_t> steps = checkpoint_steps(out);
+    const auto calm = std::find_if(steps.begin(), steps.end(), [&](std::int64_t s) {
+        return rising_since && s < *rising_since;
+    });
+    for (const std::int64_t older : steps) {
+        if (older >= step || keep-- > 0 || (calm != steps.end() && older == *calm)) continue;
         // Renamed first, since otherwise half a checkpoint would look whole after a kill.
         const std::string path = path_in(out, checkpoint_name(older));
         const std::string unnamed = path + std::string(kPartial);
@@ -232,7 +236,7 @@ std::vector<std::string> checkpoints_by_age(const std::string& out) {
     std::string latest;
     std::getline(std::ifstream(path_in(out, kLatest)), latest);
     if (is_whole(out, latest)) names.push_back(latest);
-    for (const std::int64_t step : whole_steps(out))
+    for (const std::int64_t step : checkpoint_steps(out))
         if (checkpoint_name(step) != latest) names.push_back(checkpoint_name(step));
     for (std::string& name : names) name = path_in(out, name);
     return names;

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
+#include "engine/data/files.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 
@@ -113,6 +115,14 @@ constexpr std::array kOtherFiles = {"generation_config.json",
 /// hf_config_text() says.
 constexpr std::array kNotKept = {"dtype", "quantization_config", "rope_parameters", "text_config"};
 
+/// Of any size: a tokenizer.json of 256 thousand words takes 30 MB.
+std::string whole_file(const std::string& path) {
+    const ReadFile file(path);
+    std::string text(static_cast<std::size_t>(file.size()), '\0');
+    file.read(0, std::as_writable_bytes(std::span(text)));
+    return text;
+}
+
 }  // namespace
 
 std::string hf_config_text(const ModelSpec& model) {
@@ -142,7 +152,7 @@ ModelFiles read_model_files(const std::string& model) {
     JsonObject::parse(out.config, config);  // refuses what is no JSON object
     for (const char* name : kOtherFiles)
         if (fs::exists(folder / name, error))
-            out.others.emplace_back(name, read_text_file((folder / name).string()));
+            out.others.emplace_back(name, whole_file((folder / name).string()));
     return out;
 }
 

@@ -25,30 +25,44 @@ std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
     const std::string clipped = o.clip_factor < 1 ? (o.redone ? " (clipped, redone)" : " (clipped)")
                                                   : (o.redone ? " (redone)" : "");
     return fmt::format(
-        "step {}/{}  loss {:.4f}  norm {:.3f}{}  lr {:.2e}  {} tokens/s  device {}  host {}  {} "
+        "step {}/{}  loss {:.4f}{}  norm {:.3f}{}  lr {:.2e}  {} tokens/s  device {}  host {}  {} "
         "left\n",
-        r.step, steps, o.loss, o.gradient_norm, clipped, r.learning_rate,
+        r.step, steps, o.loss,
+        r.validation_loss ? fmt::format("  validation {:.4f}", *r.validation_loss) : "",
+        o.gradient_norm, clipped, r.learning_rate,
         format_thousands(static_cast<double>(r.tokens) / r.seconds),
         format_bytes(static_cast<double>(r.device)), format_bytes(static_cast<double>(r.host)),
         time_left(left));
 }
 
-nlohmann::ordered_json json(const StepRecord& r) {
-    return {{"step", r.step},
-            {"loss", r.outcome.loss},
-            {"gradient_norm", r.outcome.gradient_norm},
-            {"clip_factor", r.outcome.clip_factor},
-            {"redone", r.outcome.redone},
-            {"learning_rate", r.learning_rate},
-            {"step_s", r.seconds},
-            {"tokens_per_s", static_cast<double>(r.tokens) / r.seconds},
-            {"device_bytes", r.device},
-            {"host_bytes", r.host}};
+nlohmann::ordered_json json(const StepRecord& r, std::optional<Seconds> expected) {
+    nlohmann::ordered_json out = {{"step", r.step},
+                                  {"loss", r.outcome.loss},
+                                  {"gradient_norm", r.outcome.gradient_norm},
+                                  {"clip_factor", r.outcome.clip_factor},
+                                  {"redone", r.outcome.redone},
+                                  {"learning_rate", r.learning_rate},
+                                  {"step_s", r.seconds},
+                                  {"targets", r.targets},
+                                  {"tokens_per_s", static_cast<double>(r.tokens) / r.seconds},
+                                  {"device_bytes", r.device},
+                                  {"host_bytes", r.host}};
+    if (r.validation_loss) out["validation_loss"] = *r.validation_loss;
+    if (expected) out["share_of_predicted_speed"] = *expected / r.seconds;
+    return out;
 }
 
 }  // namespace
 
-Progress::Progress(std::int64_t steps, const std::optional<std::string>& log) : steps_(steps) {
+void say(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+void say_on_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+Progress::Progress(std::int64_t steps, const std::optional<std::string>& log,
+                   std::optional<Seconds> expected_step)
+    : steps_(steps), expected_step_(expected_step) {
     if (!log) return;
     log_name_ = *log;
     log_ = std::fopen(log->c_str(), "a");
@@ -66,23 +80,22 @@ void Progress::report(const StepRecord& record) {
     redone_in_row_ = record.outcome.redone ? redone_in_row_ + 1 : 0;
     constexpr int kMany = 10;
     if (redone_in_row_ == kMany) {
-        fmt::print(
+        say(fmt::format(
             "note: the last {} steps were clipped and redone; --clipping exact holds 2 bytes a "
             "parameter more and is faster here\n",
-            kMany);
+            kMany));
     }
     // The first steps also build plans and fill caches.
     typical_ =
         typical_ == 0 || record.step <= 3 ? record.seconds : 0.8 * typical_ + 0.2 * record.seconds;
     const Seconds left = static_cast<double>(steps_ - record.step) * typical_;
-    std::fputs(line(record, steps_, left).c_str(), stdout);
-    std::fflush(stdout);
+    say(line(record, steps_, left));
     if (log_ == nullptr) return;
-    const std::string text = json(record).dump() + "\n";
+    const std::string text = json(record, expected_step_).dump() + "\n";
     if (std::fputs(text.c_str(), log_) < 0 || std::fflush(log_) != 0) {
-        fmt::print(stderr,
-                   "sluice-train: --log {}: cannot be written ({}); continuing without it\n",
-                   log_name_, std::strerror(errno));
+        say_on_stderr(
+            fmt::format("sluice-train: --log {}: cannot be written ({}); continuing without it\n",
+                        log_name_, std::strerror(errno)));
         std::fclose(log_);
         log_ = nullptr;
     }

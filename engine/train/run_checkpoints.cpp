@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <filesystem>
 
+#include "engine/train/progress.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -32,11 +33,14 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
         try {
             TrainingState state = load_checkpoint(folder, model_, store);
             const std::string changes = changed_settings(folder, state.settings, settings);
-            fmt::print("continuing from {}\n", folder);
-            if (!changes.empty()) fmt::print("note: {}\n", changes);
+            say(fmt::format("continuing from {}\n", folder));
+            if (state.state_bytes != store.state_bytes())
+                say(fmt::format("note: --state-bytes was {} and is {}: moments are rounded\n",
+                                state.state_bytes, store.state_bytes()));
+            if (!changes.empty()) say(fmt::format("note: {}\n", changes));
             return state;
         } catch (const DamagedCheckpoint& damage) {
-            fmt::print(stderr, "warning: {}\n", damage.what());
+            say_on_stderr(fmt::format("warning: {}\n", damage.what()));
         }
     }
     if (!folders.empty())
@@ -51,15 +55,37 @@ bool RunCheckpoints::is_due(std::int64_t step) const {
     return settings_.save_every > 0 && step % settings_.save_every == 0;
 }
 
-void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state,
-                          bool last) const {
+void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state, bool last,
+                          std::optional<std::int64_t> rising_since) const {
     try {
-        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_);
+        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_,
+                        rising_since);
     } catch (const InputError& error) {
         if (last) throw;
-        fmt::print(stderr, "sluice-train: no checkpoint of step {}: {}\n", state.step,
-                   error.what());
+        say_on_stderr(
+            fmt::format("sluice-train: no checkpoint of step {}: {}\n", state.step, error.what()));
     }
+}
+
+std::string RunCheckpoints::advice_after_divergence(
+    std::optional<std::int64_t> rising_since) const {
+    const auto folder = [this](std::int64_t step) {
+        return (std::filesystem::path(*settings_.out) / checkpoint_name(step)).string();
+    };
+    std::vector<std::string> suspects;
+    std::optional<std::int64_t> calm;
+    for (const std::int64_t step : checkpoint_steps(*settings_.out)) {
+        if (rising_since && step >= *rising_since)
+            suspects.push_back(folder(step));
+        else if (!calm)
+            calm = step;
+    }
+    const std::string onward = calm ? fmt::format("--resume continues from {}", folder(*calm))
+                                    : "no older checkpoint is left";
+    if (suspects.empty()) return calm ? onward : "no checkpoint was saved";
+    return fmt::format(
+        "the gradient's norm rose from step {} on, so do not trust {}; without {}, {}",
+        *rising_since, fmt::join(suspects, ", "), suspects.size() == 1 ? "it" : "them", onward);
 }
 
 }  // namespace sluice

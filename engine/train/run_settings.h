@@ -26,6 +26,8 @@ struct TrainSettings {
     double init_deviation = 0.02;  ///< standard deviation of random weights
 
     std::vector<std::string> data;            ///< shards, texts, folders
+    std::vector<std::string> validation;      ///< held-out data, as `data`; may be empty
+    std::int64_t validate_every = 100;        ///< steps between two validation losses
     std::string model_files;                  ///< a folder or file whose tokenizer is kept
     std::optional<std::string> load;          ///< safetensors to start from
     std::optional<std::string> out;           ///< folder of checkpoints
@@ -34,6 +36,7 @@ struct TrainSettings {
     bool resume = false;                      ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step
+    std::optional<Seconds> expected_step;     ///< the time that a plan predicts
 
     std::string device = "auto";     ///< auto, cpu, cuda, cuda:1
     std::string precision = "auto";  ///< of activations: fp32 or bf16; auto: fp32 on the CPU

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
+#include "engine/train/progress.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
@@ -40,21 +39,20 @@ PlannedStep with_double_device_memory(PlannedStep plan) {
 
 void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,
                           DType activations) {
-    fmt::print("{} ({} parameters, {} layers) on {}, activations in {}\n", asked.model_name,
-               format_count(static_cast<double>(asked.parameters)), asked.layers, device.name,
-               activations == DType::fp32 ? "fp32" : "bf16");
-    fmt::print("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host");
+    say(fmt::format("{} ({} parameters, {} layers) on {}, activations in {}\n", asked.model_name,
+                    format_count(static_cast<double>(asked.parameters)), asked.layers, device.name,
+                    activations == DType::fp32 ? "fp32" : "bf16"));
+    say(fmt::format("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host"));
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);
         const Bytes on_device = fit.device.peak.by_kind[kind];
         const Bytes on_host = fit.host.peak.by_kind[kind];
         if (on_device + on_host == 0) continue;
-        fmt::print("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
-                   size(on_device), size(on_host));
+        say(fmt::format("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
+                        size(on_device), size(on_host)));
     }
-    fmt::print("{:<16} {:>10} {:>10}\n", "peak", size(fit.device.peak.bytes),
-               size(fit.host.peak.bytes));
-    std::fflush(stdout);
+    say(fmt::format("{:<16} {:>10} {:>10}\n", "peak", size(fit.device.peak.bytes),
+                    size(fit.host.peak.bytes)));
 }
 
 void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
@@ -67,7 +65,8 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
             fmt::format("{}{} needs {}, has {} (short {})", shortages.empty() ? "" : "; ", name,
                         size(tier.peak.bytes), size(tier.usable), size(tier.shortfall()));
     };
-    if (!plan.unified_memory) add("the device", fit.device);
+    // The CPU's device memory has only the limit that a budget sets.
+    add(plan.unified_memory ? "the budget of device memory" : "the device", fit.device);
     add(plan.unified_memory ? "host memory, the CPU's device memory included," : "the host",
         fit.host);
     throw InputError(
@@ -81,14 +80,13 @@ Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
     constexpr int kOtherThreads = 4;  // of the lanes and the main thread, which mostly sleep
     Placement placement = choose_placement(
         host_facts, {device.numa_node, optimizer_threads, kOtherThreads, host_bytes});
-    fmt::print("{}\n", placement.text);
+    say(fmt::format("{}\n", placement.text));
     SetupNeeds needs{host_bytes, 0, device.numa_node, optimizer_threads};
     for (const MemoryKind kind : {MemoryKind::weights, MemoryKind::pinned_buffers})
         if (device.is_gpu) needs.pinned_bytes += host_peak.by_kind[static_cast<std::size_t>(kind)];
-    for (const std::string& note : placement.notes) fmt::print("note: {}\n", note);
+    for (const std::string& note : placement.notes) say(fmt::format("note: {}\n", note));
     for (const std::string& warning : setup_warnings(host_facts, needs))
-        fmt::print("warning: {}\n", warning);
-    std::fflush(stdout);
+        say(fmt::format("warning: {}\n", warning));
     return placement;
 }
 

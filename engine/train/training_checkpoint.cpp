@@ -40,11 +40,11 @@ void check_model(const std::string& path, const nlohmann::json& found, const Mod
     }
 }
 
-void check_state_bytes(const JsonObject& record, int state_bytes) {
+int read_state_bytes(const JsonObject& record) {
     const std::int64_t found = record.integer("state_bytes", 1, 1000);
-    if (found == state_bytes) return;
-    throw InputError(fmt::format("{} is {}, expected {}; give --state-bytes {}, or another --out",
-                                 record.where("state_bytes"), found, state_bytes, found));
+    if (found == 12 || found == 8 || found == 6) return static_cast<int>(found);
+    throw InputError(fmt::format("{} is {}, expected 12, 8 or 6; resume from another checkpoint",
+                                 record.where("state_bytes"), found));
 }
 
 /// In quotes, since most readers keep JSON numbers exact only up to 2^53.
@@ -85,9 +85,8 @@ void refuse_missing_record(const std::string& path) {
         file.parent_path().string(), kTrainingRecordFile));
 }
 
-/// Throws InputError if the file has a newer format or belongs to another model or state precision.
-TrainingState read_training_record(const std::string& path, const ModelSpec& model,
-                                   int state_bytes) {
+/// Throws InputError if the file has a newer format or belongs to another model.
+TrainingState read_training_record(const std::string& path, const ModelSpec& model) {
     const std::string text = read_text_file(path);
     const JsonObject record = JsonObject::parse(text, path);
     check_version(record);
@@ -95,8 +94,8 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     record.object("settings");
     const auto json = nlohmann::ordered_json::parse(text);
     check_model(path, nlohmann::json(json["model"]), model);
-    check_state_bytes(record, state_bytes);
     TrainingState state;
+    state.state_bytes = read_state_bytes(record);
     state.step = record.integer("step", 0, kLargest);
     state.data_position = record.integer("data_position", 0, kLargest);
     state.clip_factor = record.number("clip_factor", 0, 1);
@@ -107,7 +106,6 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
 
 constexpr const char* kWeights = "model";
 constexpr const char* kOptimizer = "optimizer";
-constexpr const char* kChecksums = "checksums.xxh3";
 
 std::string path_in(const std::string& folder, const char* name) {
     return (std::filesystem::path(folder) / name).string();
@@ -127,14 +125,15 @@ std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
 }  // namespace
 
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
-                     const TrainingState& state, int keep, const ModelFiles& beside) {
+                     const TrainingState& state, int keep, const ModelFiles& beside,
+                     std::optional<std::int64_t> rising_since) {
     const std::string record = training_record_text(model, state, store.state_bytes());
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
     prepare_output_folder(out);
     const std::int64_t needed = bytes_on_disk(weights, rest);
     if (const std::int64_t free = free_disk_bytes(out); free >= 0 && free < needed)
-        remove_older_checkpoints(out, state.step, 1);
+        remove_older_checkpoints(out, state.step, 1, rising_since);
     refuse_full_disk(out, fmt::format("the checkpoint of step {}", state.step), needed);
     const std::string name = checkpoint_name(state.step);
     {
@@ -152,18 +151,18 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         Checksum of_record;
         of_record.add(std::as_bytes(std::span(record)));
         files.push_back({kTrainingRecordFile, of_record.value()});
-        write(kChecksums, checksum_text(files));
+        write(kChecksumsFile, checksum_text(files));
         write(kTrainingRecordFile, record);  // last, since the checkpoint is now whole
         folder.commit();
     }
     point_latest_at(out, name);
-    remove_older_checkpoints(out, state.step, keep - 1);
+    remove_older_checkpoints(out, state.step, keep - 1, rising_since);
 }
 
 namespace {
 
 void refuse_damage(const std::string& folder) {
-    const std::string path = path_in(folder, kChecksums);
+    const std::string path = path_in(folder, kChecksumsFile);
     try {
         verify_files(folder, parse_checksums(read_text_file(path), path));
     } catch (const InputError& error) {
@@ -178,13 +177,16 @@ TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
     const std::string record = path_in(folder, kTrainingRecordFile);
     refuse_missing_record(record);
     refuse_damage(folder);
-    TrainingState state = read_training_record(record, model, store.state_bytes());
+    TrainingState state = read_training_record(record, model);
     const std::vector<StoredTensor> weights = weight_tensors(store),
-                                    rest = optimizer_tensors(store);
+                                    rest = optimizer_tensors(store, state.state_bytes);
     const Checkpoint weights_file = open_tensors(folder, kWeights, weights);
     const Checkpoint rest_file = open_tensors(folder, kOptimizer, rest);
     copy_tensors(weights_file, weights, store);
-    copy_tensors(rest_file, rest, store);
+    if (state.state_bytes == store.state_bytes())
+        copy_tensors(rest_file, rest, store);
+    else
+        convert_optimizer(rest_file, state.state_bytes, store);
     return state;
 }
 

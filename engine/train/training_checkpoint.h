@@ -74,9 +74,14 @@ class PartialFolder {
 /// Throws InputError.
 void point_latest_at(const std::string& out, const std::string& name);
 
-/// Removes the whole checkpoints below `step`, except the newest `keep` of them. A folder that
-/// cannot be removed stays; it does no harm, and the next save tries again.
-void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep);
+/// Steps of the whole checkpoints, highest first. Throws InputError if `out` cannot be read.
+std::vector<std::int64_t> checkpoint_steps(const std::string& out);
+
+/// Removes the whole checkpoints below `step`, except the newest `keep` of them and the newest from
+/// before `rising_since`, where the gradient's norm rises. A folder that cannot be removed stays;
+/// it does no harm, and the next save tries again.
+void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
+                              std::optional<std::int64_t> rising_since = std::nullopt);
 
 /// Everything except parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
@@ -88,16 +93,19 @@ struct TrainingState {
     /// nlohmann::ordered_json::dump().
     std::string settings;
     double clip_factor = 1;  ///< of the last step: speculative clipping's guess for the next
+    int state_bytes = 0;     ///< of the file that it was loaded from
 };
 
 /// Writes out/step-N, with the files that stand beside the weights, in a temporary folder, syncs
 /// it, renames it, syncs again, sets `latest` to it, and only then removes earlier checkpoints so
 /// that `keep` are left, at least 1; before, if the disk has too little room, so that the newest is
-/// left. A kill at any moment leaves the old one or the new one whole; the next save first removes
-/// unfinished files. Throws InputError if the disk is full or not writable; the newest checkpoint
-/// is not lost then. Precondition: no other run saves into `out`, and no step is at work.
+/// left. The newest from before `rising_since` is left, too. A kill at any moment leaves the old
+/// one or the new one whole; the next save first removes unfinished files. Throws InputError if the
+/// disk is full or not writable; the newest checkpoint is not lost then. Precondition: no other run
+/// saves into `out`, and no step is at work.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
-                     const TrainingState& state, int keep, const ModelFiles& beside = {});
+                     const TrainingState& state, int keep, const ModelFiles& beside = {},
+                     std::optional<std::int64_t> rising_since = std::nullopt);
 
 /// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest
 /// step; empty if there is none. A whole checkpoint has a training.json, which is written last.
@@ -116,7 +124,8 @@ class DamagedCheckpoint : public InputError {
 };
 
 /// Fills parameters, moments and state from a checkpoint folder. Throws, before anything is
-/// written, DamagedCheckpoint, or InputError if it does not match the model or the state precision.
+/// written, DamagedCheckpoint, or InputError if it does not match the model. Moments of another
+/// precision are rounded to the store's.
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store);
 

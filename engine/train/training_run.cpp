@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <future>
 
@@ -14,7 +13,9 @@
 #include "engine/machine/placement.h"
 #include "engine/machine/stop_signals.h"
 #include "engine/run/streamed_step.h"
+#include "engine/train/held_out.h"
 #include "engine/train/measured_report.h"
+#include "engine/train/norm_watch.h"
 #include "engine/train/progress.h"
 #include "engine/train/run_checkpoints.h"
 #include "engine/train/run_setup.h"
@@ -70,10 +71,12 @@ class Run {
     std::unique_ptr<ParameterStore> store_;
     std::unique_ptr<BatchSampler> sampler_;
     std::future<std::string> fingerprint_;  ///< of the data
+    std::optional<HeldOut> held_out_;       ///< with --validation
     std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;
     TrainingState state_;
     std::unique_ptr<Progress> progress_;
+    NormWatch norms_;
     MeasuredSteps measured_;
     std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;
@@ -114,9 +117,10 @@ void Run::prepare() {
                                               static_cast<int>(training_.optimizer_threads));
     // Reports errors in files before minutes of loading.
     if (settings_.out) checkpoints_.emplace(model_, settings_, training_.state_bytes);
-    progress_ = std::make_unique<Progress>(settings_.steps, settings_.log);
+    progress_ = std::make_unique<Progress>(settings_.steps, settings_.log, settings_.expected_step);
     sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
                                               training_.batch, training_.sequence, settings_.seed);
+    if (!settings_.validation.empty()) held_out_.emplace(model_, training_, settings_);
     // Reads all data, which takes a second for some gigabytes, while memory is allocated.
     fingerprint_ = std::async(std::launch::async, [this] {
         return open_tokens(settings_.data, model_.vocabulary).fingerprint();
@@ -153,10 +157,12 @@ void Run::start_parameters() {
         state_ = *std::move(saved);
         sampler_->seek(state_.data_position);
         if (state_.step >= settings_.steps)
-            fmt::print("all {} steps are done; give more --steps to continue\n", settings_.steps);
+            say(fmt::format("all {} steps are done; give more --steps to continue\n",
+                            settings_.steps));
         return;
     }
-    if (settings_.resume) fmt::print("no checkpoint in {}: starting from step 1\n", *settings_.out);
+    if (settings_.resume)
+        say(fmt::format("no checkpoint in {}: starting from step 1\n", *settings_.out));
     if (settings_.load) {
         load_weights(*settings_.load, model_, *store_);
     } else {
@@ -168,8 +174,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     StepRecord record;
     record.step = step;
     const AdamWStep settings = adamw_step(settings_, step);
-    record.outcome = step_->run({now.inputs, now.targets}, {next.inputs, next.targets}, settings,
-                                settings_.max_norm);
+    record.outcome = step_->run(tokens_of(now), tokens_of(next), settings, settings_.max_norm);
     last_clip_factor_ = record.outcome.clip_factor;
     redone_ += record.outcome.redone ? 1 : 0;
     const Seconds known = host_seconds();
@@ -177,6 +182,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     record.seconds = known - last_known_;
     last_known_ = known;
     record.tokens = training_.tokens();
+    record.targets = counted_targets(now);
     record.device = device_->memory_in_use() - device_facts_.context;
     record.host = read_process_memory().resident().value_or(0);
     most_device_ = std::max(most_device_, record.device);
@@ -188,6 +194,7 @@ void Run::train(bool measure, RunResult& result) {
     if (state_.step >= settings_.steps) return;
     std::size_t current = 0;
     std::int64_t distinct_before = 0;  // of the previous step
+    bool validated = false;            // after it
     batches_[0] = sampler_->next();
     last_known_ = host_seconds();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
@@ -196,16 +203,25 @@ void Run::train(bool measure, RunResult& result) {
         Batch& next = batches_[1 - current];
         draw_next(step, now, next);
         if (settings_.dump_batches) append_batch(*settings_.dump_batches, now);
-        const StepRecord record = do_step(step, now, next);
+        const bool validates = held_out_ && held_out_->is_due(step);
+        StepRecord record = do_step(step, now, validates ? held_out_->first() : next);
+        if (validates && record.outcome.finite) {
+            record.validation_loss = held_out_->loss(*step_, next);
+            last_known_ = host_seconds();
+        }
         progress_->report(record);
+        norms_.add(step, record.outcome.finite ? record.outcome.gradient_norm : INFINITY);
         if (!record.outcome.finite) stop_at(step, record.outcome.loss);
         // The first steps build plans and fill caches; the previous step is the one that is
         // measured.
         constexpr std::int64_t kWarmUp = 3;
-        if (measure && step > state_.step + kWarmUp && !record.outcome.redone)
+        // Here and after it, a validation was the previous step.
+        if (measure && step > state_.step + kWarmUp && !record.outcome.redone && !validates &&
+            !validated)
             measured_.add(plan_.step.program, {step_->intervals_of_step_before(), distinct_before});
         else
             measured_.pause();
+        validated = validates;
         distinct_before = distinct_tokens(now.inputs, model_.vocabulary);
         result.steps_done = step;
         result.interrupted = stop_requested() && step < settings_.steps;
@@ -232,12 +248,11 @@ void Run::draw_next(std::int64_t step, const Batch& now, Batch& next) {
 }
 
 void Run::stop_at(std::int64_t step, double loss) const {
-    const auto saved = checkpoints_ ? checkpoints_->newest() : std::nullopt;
     throw std::runtime_error(fmt::format(
         "step {}: {} is not finite, so training stopped{}; a lower --learning-rate or a longer "
         "--warmup-steps may help",
         step, std::isfinite(loss) ? "the gradient" : "the loss",
-        saved ? fmt::format(" and {} stays as it was: --resume continues from it", *saved) : ""));
+        checkpoints_ ? "; " + checkpoints_->advice_after_divergence(norms_.rising_since()) : ""));
 }
 
 void Run::save(std::int64_t step, std::int64_t position, bool last) {
@@ -247,7 +262,7 @@ void Run::save(std::int64_t step, std::int64_t position, bool last) {
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
-    checkpoints_->save(*store_, now, last);
+    checkpoints_->save(*store_, now, last, norms_.rising_since());
     last_known_ = host_seconds();
 }
 
@@ -258,8 +273,9 @@ RunResult Run::go(bool measure) {
     train(measure, result);
     result.interrupted = stop_requested() && result.steps_done < settings_.steps;
     if (result.steps_done > state_.step)
-        fmt::print("{}\n", checkpoints_ ? "saved " + checkpoints_->newest().value_or("nothing")
-                                        : "the weights were not saved: give --out to keep them");
+        say(fmt::format("{}\n", checkpoints_
+                                    ? "saved " + checkpoints_->newest().value_or("nothing")
+                                    : "the weights were not saved: give --out to keep them"));
     if (!measured_.empty())
         result.report = measured_report(asked_step(model_, machine_, training_),
                                         planned_step(plan_.step, machine_, training_), measured_,

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <unordered_set>
 
+#include "engine/data/checksum.h"
+#include "engine/optimizer/moment_conversion.h"
 #include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
@@ -32,23 +36,42 @@ std::vector<StoredTensor> weight_tensors(const ParameterStore& store) {
     return tensors;
 }
 
-std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store) {
+namespace {
+
+ParameterBlock empty_block(std::int64_t count, int state_bytes) {
+    ParameterBlock block;
+    block.count = count;
+    block.state_bytes = state_bytes;
+    return block;
+}
+
+std::vector<StoredTensor> section_tensors(int section, const ParameterBlock& block) {
     std::vector<StoredTensor> tensors;
-    const Dtype moments = moment_dtype(store.state_bytes());
+    const Dtype moments = moment_dtype(block.state_bytes);
+    const auto add = [&](const char* plane, Dtype dtype, void* data, std::int64_t count) {
+        tensors.push_back({{fmt::format("sections.{}.{}", section, plane), dtype, {count}},
+                           section,
+                           static_cast<std::byte*>(data)});
+    };
+    add("low", Dtype::u16, block.low, block.count);
+    add("exp_avg", moments, block.first_moment, block.count);
+    add("exp_avg_sq", moments, block.second_moment, block.count);
+    if (block.state_bytes != 6) return tensors;
+    const std::int64_t scales = (block.count + kMomentBlock - 1) / kMomentBlock;
+    add("exp_avg_scale", Dtype::f32, block.first_scale, scales);
+    add("exp_avg_sq_scale", Dtype::f32, block.second_scale, scales);
+    return tensors;
+}
+
+}  // namespace
+
+std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int state_bytes) {
+    std::vector<StoredTensor> tensors;
     for (int section = 0; section < store.sections(); ++section) {
-        const ParameterBlock& block = store.block(section);
-        const auto add = [&](const char* plane, Dtype dtype, void* data, std::int64_t count) {
-            tensors.push_back({{fmt::format("sections.{}.{}", section, plane), dtype, {count}},
-                               section,
-                               static_cast<std::byte*>(data)});
-        };
-        add("low", Dtype::u16, block.low, block.count);
-        add("exp_avg", moments, block.first_moment, block.count);
-        add("exp_avg_sq", moments, block.second_moment, block.count);
-        if (block.first_scale == nullptr) continue;
-        const std::int64_t scales = (block.count + kMomentBlock - 1) / kMomentBlock;
-        add("exp_avg_scale", Dtype::f32, block.first_scale, scales);
-        add("exp_avg_sq_scale", Dtype::f32, block.second_scale, scales);
+        ParameterBlock block = store.block(section);
+        if (state_bytes != block.state_bytes) block = empty_block(block.count, state_bytes);
+        for (StoredTensor& tensor : section_tensors(section, block))
+            tensors.push_back(std::move(tensor));
     }
     return tensors;
 }
@@ -93,6 +116,59 @@ void copy_tensors(const Checkpoint& from, const std::vector<StoredTensor>& tenso
                   ParameterStore& store) {
     for (const StoredTensor& tensor : tensors)
         store.write(tensor.section, tensor.data, from.tensor(tensor.spec.name).bytes);
+}
+
+namespace {
+
+/// Elements [begin, begin + count) of a section in memory of their own, with lower planes and
+/// moments. `begin` is a multiple of kMomentBlock.
+class Piece {
+  public:
+    Piece(int section, std::int64_t begin, std::int64_t count, int state_bytes)
+        : block_(empty_block(count, state_bytes)),
+          before_(section_tensors(section, empty_block(begin, state_bytes))) {
+        place_state(block_, [this](std::int64_t bytes) {
+            return memory_.emplace_back(static_cast<std::size_t>(bytes)).data();
+        });
+    }
+
+    const ParameterBlock& block() const { return block_; }
+    void read(const Checkpoint& from) {
+        for (std::size_t i = 0; i < before_.size(); ++i)
+            std::memcpy(memory_[i].data(),
+                        from.tensor(before_[i].spec.name).bytes.data() + offset(i),
+                        memory_[i].size());
+    }
+    void write(ParameterStore& store, int section) const {
+        const std::vector<StoredTensor> homes = section_tensors(section, store.block(section));
+        for (std::size_t i = 0; i < homes.size(); ++i)
+            store.write(section, homes[i].data + offset(i), memory_[i]);
+    }
+
+  private:
+    std::int64_t offset(std::size_t i) const { return tensor_bytes(before_[i].spec); }
+
+    ParameterBlock block_;
+    std::vector<StoredTensor> before_;           ///< the piece, tensor by tensor
+    std::deque<std::vector<std::byte>> memory_;  ///< in the order of section_tensors()
+};
+
+}  // namespace
+
+void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& store) {
+    constexpr std::int64_t kPiece = 8192 * kMomentBlock;
+    for (int section = 0; section < store.sections(); ++section) {
+        const std::int64_t all = store.block(section).count;
+        for (std::int64_t begin = 0; begin < all; begin += kPiece) {
+            const std::int64_t count = std::min(kPiece, all - begin);
+            Piece found(section, begin, count, state_bytes);
+            const Piece wanted(section, begin, count, store.state_bytes());
+            found.read(from);
+            convert_moments(found.block(), wanted.block());
+            std::copy_n(found.block().low, count, wanted.block().low);
+            wanted.write(store, section);
+        }
+    }
 }
 
 namespace {
@@ -178,12 +254,34 @@ void check_numbers(const TensorView& tensor, std::int64_t begin, std::span<const
             refuse_number(tensor, begin + (&value - values.data()), value);
 }
 
+/// A checkpoint of this program has the checksums of its files beside them.
+void verify_weights(const Checkpoint& file, const ParameterStore& store) {
+    const fs::path folder = fs::path(file.path()).parent_path();
+    const std::string list = (folder / kChecksumsFile).string();
+    std::error_code error;
+    if (!fs::exists(list, error)) return;
+    std::unordered_set<std::string> read;
+    for (const NamedTensor& tensor : store.tensors()) read.insert(file.tensor(tensor.name).file);
+    std::vector<FileChecksum> files = parse_checksums(read_text_file(list), list);
+    std::erase_if(
+        files, [&](const FileChecksum& f) { return !read.contains((folder / f.name).string()); });
+    try {
+        verify_files(folder.string(), files);
+    } catch (const InputError& damage) {
+        throw InputError(
+            fmt::format("{}; load another checkpoint, or remove {} if the change is "
+                        "meant",
+                        damage.what(), list));
+    }
+}
+
 }  // namespace
 
 void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store) {
     const Checkpoint file = open_checkpoint(path);
     for (const NamedTensor& tensor : store.tensors()) check_tensor(file, tensor, model);
     check_others(file, store, model);
+    verify_weights(file, store);
     for (const NamedTensor& tensor : store.tensors()) {
         const TensorView from = file.tensor(tensor.name);
         store.set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {

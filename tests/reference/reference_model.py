@@ -97,9 +97,9 @@ class ReferenceModel:
         self.kept = _KeptInBf16.apply if bf16_activations else lambda x: x
 
     def loss_sum(self, weights, inputs, targets):
-        """Sum over the tokens; inputs and targets are (sequences, seq) ids."""
+        """Sum over the targets that are not -1; inputs and targets are (sequences, seq) ids."""
         logits = self.logits(weights, inputs).flatten(0, 1)
-        return cross_entropy(logits, targets.flatten(), reduction="sum")
+        return cross_entropy(logits, targets.flatten(), ignore_index=-1, reduction="sum")
 
     def logits(self, weights, inputs):
         """(sequences, seq, vocabulary). A tied model reads lm_head.weight too, so that the two

@@ -100,8 +100,9 @@ class ReferenceTrainer:
             weight.requires_grad_()
         loss = 0.0
         parts = self.settings.micro_batches
+        counted = max(1, (targets >= 0).sum().item())
         for few_inputs, few_targets in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
-            part = self.model.loss_sum(weights, few_inputs, few_targets) / inputs.numel()
+            part = self.model.loss_sum(weights, few_inputs, few_targets) / counted
             part.backward()
             loss += part.item()
         for name, master in self.masters.items():

@@ -34,6 +34,14 @@ def write_tokens(path, count, vocabulary, seed=3):
     return path
 
 
+def write_mask(data, count, seed=4):
+    """Beside the tokens: turns of 1 to 60 tokens, of which every other one is learned. So windows
+    differ much in the number of their targets."""
+    lengths = numpy.random.default_rng(seed).integers(1, 61, count)
+    mask = numpy.repeat(numpy.arange(count) % 2, lengths)[:count].astype("u1")
+    mask.tofile(data.with_name(data.name + ".mask"))
+
+
 def command(**options):
     """sluice-train's command line: micro_batch=2 is --micro-batch 2, resume=True is --resume."""
     words = [PROGRAM]

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from model_folders import MODELS, save_model
 from reference_model import read_shape
 from reference_step import ReferenceTrainer, TrainingSettings
-from sluice_train import checkpoint_folder, read_masters, train, write_tokens
+from sluice_train import checkpoint_folder, read_masters, train, write_mask, write_tokens
 
 BATCH = 6
 
@@ -57,6 +57,7 @@ class Case:
     micro_batches: int = 1
     schedule: str = "cosine"
     precision: str = "fp32"
+    masked: bool = False  # whether some tokens are not learned
     options: dict = field(default_factory=dict)  # of sluice-train, which PyTorch does not know
 
     @property
@@ -79,6 +80,8 @@ SPECULATIVE = dict(clipping="speculative")
 CASES = {
     "untied": Case("qwen2", options=dict(EXACT, buffer_depth=1, gradient_slabs=1)),
     "tied": Case("qwen2-tied", options=SPECULATIVE),
+    "masked": Case("qwen2-tied", micro_batches=3, masked=True, options=EXACT),
+    "masked, redone": Case("qwen3", "always", masked=True, options=SPECULATIVE),
     "clipped": Case("qwen2-tied", "always", micro_batches=3, options=EXACT),
     "clipped and redone": Case("qwen2-tied", "always", micro_batches=3, options=SPECULATIVE),
     "redone at times": Case("qwen3", "at times", options=SPECULATIVE),
@@ -188,13 +191,16 @@ class WholeModelTest(unittest.TestCase):
         cls.weights = {name: save_model(name, cls.scratch / name) for name in MODELS}
 
     def check_batches(self, data, batches, seq):
-        """Each is made of windows of the data, none twice in an epoch."""
-        ids = torch.from_numpy(numpy.fromfile(data, "<u2").astype("i8"))
-        windows = {tuple(ids[at : at + seq + 1].tolist()) for at in range(0, len(ids) - seq, seq)}
+        """Each is made of windows of the data, none twice in an epoch. A target is the token after
+        its input, or -1 where the mask hides that."""
+        ids = numpy.fromfile(data, "<u2").astype("i8")
+        mask = data.with_name(data.name + ".mask")
+        learned = numpy.where(numpy.fromfile(mask, "u1") == 1, ids, -1) if mask.exists() else ids
+        starts = range(0, len(ids) - seq, seq)
+        windows = {(*ids[at : at + seq], *learned[at + 1 : at + seq + 1]) for at in starts}
         drawn = []
-        for inputs, targets in batches:
-            self.assertTrue(torch.equal(inputs[:, 1:], targets[:, :-1]))
-            drawn += [tuple(w.tolist()) for w in torch.cat((inputs, targets[:, -1:]), dim=1)]
+        for batch in batches:
+            drawn += [tuple(window.tolist()) for window in torch.cat(batch, dim=1)]
         self.assertLessEqual(set(drawn), windows)
         self.assertEqual(len(set(drawn)), len(drawn))
 
@@ -217,6 +223,8 @@ class WholeModelTest(unittest.TestCase):
         shape = read_shape(weights)
         # 70 windows, of which the steps use 60; the end of the last is missing.
         data = write_tokens(folder / "tokens.bin", 71 * case.seq - 5, shape.vocabulary)
+        if case.masked:
+            write_mask(data, 71 * case.seq - 5)
         run = run_engine(case, settings, folder, weights, data)
         self.check_batches(data, run.batches, case.seq)
         self.check_clipping(case, settings, run)

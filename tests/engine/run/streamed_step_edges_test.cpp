@@ -127,3 +127,41 @@ TEST_CASE("streamed step: one layer, one token", "[run]") {
         CHECK(result.losses.back() > 0);
     }
 }
+
+namespace {
+
+/// The first step on sequences of rising tokens, of whose targets only the first `counted` count.
+StepOutcome masked_step(std::int64_t micro_batch, int counted) {
+    TrainingSpec training = tiny_training();
+    training.micro_batch = micro_batch;
+    TinyTraining tiny(tiny_model(), training);
+    std::vector<std::int32_t> inputs, targets;
+    for (int i = 0; i < training.tokens(); ++i) {
+        inputs.push_back(i);
+        targets.push_back(i < counted ? i + 1 : -1);
+    }
+    AdamWStep adam;
+    adam.step = 1;
+    const StepOutcome outcome = tiny.step().run({inputs, targets}, {inputs, {}}, adam, 1e9);
+    tiny.finish();
+    for (const float master : tiny.masters()) CHECK(std::isfinite(master));
+    return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("streamed step: the loss is the mean over the targets that count", "[run]") {
+    const StepOutcome whole = masked_step(4, 11);
+    CHECK(std::abs(whole.loss - std::log(97)) < 1);  // not 11 / 32 of it
+    // 8, 3, 0 and 0 targets: each target weighs the same in all micro-batches.
+    const StepOutcome parts = masked_step(1, 11);
+    CHECK(parts.loss == Approx(whole.loss).epsilon(1e-5));
+    CHECK(parts.gradient_norm == Approx(whole.gradient_norm).epsilon(1e-2));
+}
+
+TEST_CASE("streamed step: without a target that counts, loss and gradient are zero", "[run]") {
+    const StepOutcome outcome = masked_step(2, 0);
+    CHECK(outcome.finite);
+    CHECK(outcome.loss == 0);
+    CHECK(outcome.gradient_norm == 0);
+}

@@ -70,6 +70,12 @@ class TinyTraining {
         kept = {now, next, targets(now)};
         return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm);
     }
+    /// The loss on the batch of the next step, without training on it.
+    double evaluate() {
+        const auto now = batch(steps_ % cycle_);
+        if (evaluated_[0] != now) evaluated_ = {now, targets(now)};
+        return step_->evaluate({evaluated_[0], evaluated_[1]}, {evaluated_[0], {}});
+    }
     void finish() { step_->finish(); }
     StreamedStep& step() { return *step_; }
     ParameterStore& store() { return store_; }
@@ -146,6 +152,7 @@ class TinyTraining {
     DeviceBuffers buffers_;
     ParameterStore store_;
     std::array<std::array<std::vector<std::int32_t>, 3>, 2> tokens_;
+    std::array<std::vector<std::int32_t>, 2> evaluated_;
     std::int64_t steps_ = 0;
     std::unique_ptr<StreamedStep> step_;  // last: its threads use all of the above
 };

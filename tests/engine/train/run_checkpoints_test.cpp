@@ -47,6 +47,36 @@ TEST_CASE("run: goes on from the newest checkpoint without damage", "[train]") {
                ContainsSubstring("holds no checkpoint without damage"));
 }
 
+TEST_CASE("run: after a loss that is not finite, only checkpoints from before are advised",
+          "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    const TrainSettings settings = settings_in(temp, true);
+    const RunCheckpoints checkpoints(tiny.model, settings, 12);
+    CHECK(checkpoints.advice_after_divergence(30) == "no checkpoint was saved");
+    for (const std::int64_t step : {10, 20})
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, std::nullopt);
+    CHECK(checkpoints.advice_after_divergence(30) ==
+          "--resume continues from " + temp.path("step-00000020"));
+    // The norm rises from step 25 on: two are kept, and the one from before.
+    for (const std::int64_t step : {30, 40, 50})
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, 25);
+    CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{50, 40, 20});
+    const std::string advice = checkpoints.advice_after_divergence(25);
+    CHECK_THAT(advice, ContainsSubstring("do not trust " + temp.path("step-00000050") + ", " +
+                                         temp.path("step-00000040") + "; without them, --resume"));
+    CHECK_THAT(advice, ContainsSubstring("continues from " + temp.path("step-00000020")));
+    // As advised: the suspects go, and the run continues from the one before.
+    for (const char* suspect : {"step-00000050", "step-00000040"})
+        std::filesystem::remove_all(temp.path(suspect));
+    CHECK(checkpoints.load(tiny.store, "{}")->step == 20);
+    CHECK_THAT(checkpoints.advice_after_divergence(5), ContainsSubstring("no older checkpoint"));
+    // The rise was over: the usual number stays.
+    for (const std::int64_t step : {30, 40})
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, std::nullopt);
+    CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{40, 30});
+}
+
 TEST_CASE("run: checkpoints are not mixed with those of another run", "[train]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());

@@ -39,6 +39,16 @@ TEST_CASE("model files: a checkpoint keeps tokenizer and special tokens", "[trai
     }
 }
 
+TEST_CASE("model files: a tokenizer may be larger than any config", "[train_files]") {
+    const TempFolder temp;
+    temp.write("config.json", "{}");
+    const std::string large(kMaxInputBytes + 1, 'x');
+    temp.write("tokenizer.json", large);
+    const ModelFiles files = read_model_files(temp.path());
+    REQUIRE(files.others.size() == 1);
+    CHECK(files.others[0].second == large);
+}
+
 TEST_CASE("model files: a name of the library has none", "[train_files]") {
     const TempFolder temp;
     CHECK(read_model_files("qwen2.5-7b").config.empty());

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "engine/data/checksum.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 #include "tests/engine/train_files/tiny_model.h"
@@ -122,6 +123,28 @@ TEST_CASE("weights: shards are loaded by their folder", "[train_files]") {
     CHECK(std::filesystem::exists(temp.path("model.safetensors.index.json")));
     load_weights(temp.path(), loaded.model, loaded.store);
     CHECK(loaded.bytes() == saved.bytes());
+}
+
+TEST_CASE("weights: those beside their checksums are verified", "[train_files]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    tiny.store.initialise(3, 0.02F);
+    std::vector<FileChecksum> files =
+        write_tensors(temp.path(), "model", tiny.store, weight_tensors(tiny.store), 100'000);
+    REQUIRE(files.size() == 1);
+    files.push_back({"optimizer.safetensors", 1});  // not read, so it may be gone
+    temp.write(kChecksumsFile, checksum_text(files));
+    load_weights(temp.path(), tiny.model, tiny.store);
+    std::string bytes = temp.read(files[0].name);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    temp.write(files[0].name, bytes);
+    for (const std::string& path : {temp.path(), temp.path(files[0].name)}) {
+        const std::string message = load_error(path, tiny.model);
+        CHECK_THAT(message, ContainsSubstring("its bytes are not those that were saved"));
+        CHECK_THAT(message, ContainsSubstring("or remove " + temp.path(kChecksumsFile)));
+    }
+    std::filesystem::remove(temp.path(kChecksumsFile));
+    load_weights(temp.path(), tiny.model, tiny.store);
 }
 
 TEST_CASE("weights: rotary buffers and the equal projection of a tied model are ignored",

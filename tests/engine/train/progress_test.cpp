@@ -1,0 +1,40 @@
+#include "engine/train/progress.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
+
+using namespace sluice;
+
+namespace {
+
+/// What a step of 1000 tokens in 2 s, half of which are targets, appends to the log.
+nlohmann::json logged(std::optional<double> validation_loss, std::optional<Seconds> expected) {
+    const TempFolder temp;
+    StepRecord record;
+    record.step = 7;
+    record.outcome.loss = 1.5;
+    record.outcome.redone = true;
+    record.validation_loss = validation_loss;
+    record.seconds = 2;
+    record.tokens = 1000;
+    record.targets = 500;
+    Progress(10, temp.path("log"), expected).report(record);
+    return nlohmann::json::parse(temp.read("log"));
+}
+
+}  // namespace
+
+TEST_CASE("progress: the log has the validation loss of the steps that found one", "[train]") {
+    CHECK(logged(1.25, {})["validation_loss"] == 1.25);
+    CHECK_FALSE(logged({}, {}).contains("validation_loss"));
+}
+
+TEST_CASE("progress: the log counts all tokens, and the share of a predicted speed", "[train]") {
+    const nlohmann::json with_plan = logged({}, 1.5);
+    CHECK(with_plan["tokens_per_s"] == 500);
+    CHECK(with_plan["targets"] == 500);
+    CHECK(with_plan["share_of_predicted_speed"] == 0.75);
+    CHECK_FALSE(logged({}, {}).contains("share_of_predicted_speed"));
+}

@@ -1,0 +1,85 @@
+"""Does sluice-train refuse wrong command lines before any work, in one sentence, and end well where
+nobody reads what it prints?"""
+
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from sluice_train import command, write_tokens
+
+MODEL = "dense:layers=2,hidden=64,head_dim=32,vocabulary=256"
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.data = write_tokens(self.folder / "data.bin", 10_000, 256)
+
+    def words(self, **options):
+        usual = dict(model=MODEL, data=self.data, device="cpu", batch=2, seq=32, steps=2)
+        return command(**{**usual, **options})
+
+    def refusal(self, **options):
+        done = subprocess.run(self.words(**options), capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        return done.stderr
+
+    def test_odd_numbers_are_refused(self):
+        for name, value in (
+            ("seed", "-1"),
+            ("seed", "9" * 120),
+            ("seed", "1.5"),
+            ("cpu_threads", "-1"),
+            ("cpu_threads", "5000"),
+            ("init_deviation", "nan"),
+            ("learning_rate", "nan"),
+            ("max_norm", "inf"),
+            ("weight_decay", "nan"),
+            ("save_every", "-1"),
+            ("learning_rate", "0"),
+            ("weight_decay", "-0.1"),
+            ("out", ""),
+            ("load", ""),
+        ):
+            with self.subTest(name=name, value=value):
+                said = self.refusal(**{name: value})
+                self.assertIn("--" + name.replace("_", "-"), said)
+                self.assertLess(len(said), 250)
+
+    def test_outputs_do_not_replace_inputs(self):
+        before = self.data.read_bytes()
+        for name in ("log", "report", "trace", "timeline", "dump_batches"):
+            with self.subTest(name=name):
+                self.assertIn("also reads that file", self.refusal(**{name: self.data}))
+                lost = self.folder / "no" / "file"
+                self.assertIn("cannot be written", self.refusal(**{name: lost}))
+        self.assertEqual(self.data.read_bytes(), before)
+
+    def test_a_budget_that_is_too_small_is_named(self):
+        said = self.refusal(device_budget_bytes="1MB")
+        self.assertIn("does not fit: the budget of device memory needs", said)
+
+    def test_many_small_layers_train(self):
+        tiny = "dense:layers=500,hidden=16,heads=1,head_dim=16,vocabulary=256"
+        subprocess.run(self.words(model=tiny, seq=16, steps=1), check=True, stdout=subprocess.DEVNULL)
+
+    def test_training_goes_on_when_nobody_reads(self):
+        out = self.folder / "out"
+        run = subprocess.Popen(
+            self.words(out=out), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        run.stdout.close()
+        self.assertEqual(run.wait(60), 2)  # for the output that was lost
+        self.assertEqual((out / "latest").read_text(), "step-00000002\n")
+
+    def test_the_version_is_said(self):
+        said = subprocess.run(command(version=True), capture_output=True, text=True, check=True)
+        self.assertRegex(said.stdout, r"^sluice-train \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
