@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/input_error.h"
@@ -65,7 +66,8 @@ Json json_number(double value) {
 
 double rounded(double value, int digits) {
     // Through text, since multiplying by powers of ten leaves digits like 0.30000000000000004.
-    return std::stod(fmt::format("{:.{}g}", value, digits));
+    // std::stod refuses numbers below the least normal one, such as shares of almost nothing.
+    return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
 }
 
 }  // namespace sluice
