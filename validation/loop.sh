@@ -102,7 +102,7 @@ predict_and_train() {
     local name=$1
     shift
     local flags=("${model[@]}" --optimizer-threads "$threads" "$@")
-    logged "$name-predicted" "$programs/sluice" predict --machine "$profile" "${flags[@]}"
+    logged "$name-predicted" "$programs/sluice" predict --machine "$profile" --plan given "${flags[@]}"
     say "$name: predicted $(speed "$name-predicted")"
     undisturbed logged "$name" "$programs/sluice-train" --device "$device" --data "$text" --learning-rate 1e-4 \
         --warmup-steps 5 --max-norm 1000 --steps "$steps" "${flags[@]}" --report "$out/reports/$name.json"

@@ -20,7 +20,8 @@ struct CompareFlags {
     ScenarioFlags scenario;
     std::optional<std::string> schedules, svg_file;
     std::vector<std::string> clusters;  ///< MACHINE:GPUS
-    bool choose_plan = true, planned_too = false, json = false, csv = false;
+    PlanFlag plan{true};                ///< of a scenario, too
+    bool planned_too = false, json = false, csv = false;
 };
 
 /// Ignores a project's own schedule.
@@ -76,7 +77,8 @@ int run_compare(const CompareFlags& flags) {
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
         comparisons.push_back(compare(model, machine.spec, training, schedules, clusters,
-                                      &machine.profile, flags.choose_plan ? &given : nullptr));
+                                      &machine.profile,
+                                      flags.plan.chooses(flags.scenario) ? &given : nullptr));
         comparisons.back().planned_too = flags.planned_too;
         if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
     }
@@ -105,7 +107,7 @@ void add_compare(CLI::App& app, Command& chosen) {
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
-    add_plan_flag(*command, flags->choose_plan);
+    add_plan_flag(*command, flags->plan);
     add_planned_too_flag(*command, flags->planned_too);
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per system")->group("Output");

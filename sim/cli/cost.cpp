@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "sim/answers/cost/full_node.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
@@ -7,21 +9,27 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
 
 struct CostFlags {
     ScenarioFlags scenario;
+    PlanFlag plan;
     bool json = false, csv = false;
 };
 
 int run_cost_command(const CostFlags& flags) {
     check_outputs(flags.json, flags.csv, {}, {});
-    const Scenario scenario = resolve(asked_scenario(flags.scenario));
+    const PlannedScenario asked = asked_scenario(flags.scenario);
+    const Scenario scenario = resolve(asked);
+    const std::set<std::string> given = given_options(asked);
     const MachineSpec& machine = scenario.machine;
     const Prediction report =
-        predict(scenario.model, machine, scenario.training, {.band = Wanted::Band::always});
+        predict(scenario.model, machine, scenario.training,
+                {.band = Wanted::Band::always,
+                 .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
     const CostQuery& query = scenario.money;
     const MachineMoney money = machine_money(scenario.profile, machine, query);
     const CostAnswer answer = answer_cost(report, machine, money, query);
@@ -44,6 +52,7 @@ void add_cost(CLI::App& app, Command& chosen) {
         app, chosen, "cost", "What do a million tokens and a run cost: dollars, kWh, days?",
         run_cost_command);
     add_scenario_flags(*command, flags->scenario);
+    add_plan_flag(*command, flags->plan);
     add_money_flags(*command, flags->scenario);
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line for each way to pay")->group("Output");

@@ -7,7 +7,6 @@
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
-#include "sim/command_line/scenario.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/training_spec.h"
 
@@ -17,18 +16,18 @@ void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "everything as JSON; keys carry units")->group("Output");
 }
 
-void add_plan_flag(CLI::App& command, bool& chosen) {
+void add_plan_flag(CLI::App& command, PlanFlag& flag) {
     command.add_option_function<std::string>(
         "--plan",
-        [&chosen](const std::string& text) {
+        [&flag](const std::string& text) {
             if (text != "given" && text != "auto")
                 throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
-            chosen = text == "auto";
+            flag.chosen = text == "auto";
         },
-        fmt::format("auto: chooses the recomputation, micro-batches, resident layers and tables of "
-                    "the fastest step of {}, unless flags give them; given: uses the defaults; "
-                    "default {}",
-                    Schedule()->name, chosen ? "auto" : "given"));
+        fmt::format("auto (default): chooses the recomputation, micro-batches, resident layers and "
+                    "tables of the fastest step of {}, unless flags give them; given (default with "
+                    "--scenario): uses the defaults",
+                    Schedule()->name));
 }
 
 void add_planned_too_flag(CLI::App& command, bool& planned_too) {

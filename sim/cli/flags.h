@@ -12,6 +12,7 @@
 
 #include "sim/base/output_files.h"
 #include "sim/command_line/program.h"
+#include "sim/command_line/scenario.h"
 #include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
@@ -28,8 +29,15 @@ std::pair<CLI::App*, Flags*> add_command(CLI::App& app, Command& chosen, const c
 }
 
 void add_json_flag(CLI::App& command, bool& json);
-/// --plan auto or given; `chosen` begins as what it is without the flag.
-void add_plan_flag(CLI::App& command, bool& chosen);
+
+/// --plan of a command whose plan is the fastest one without the flag.
+struct PlanFlag {
+    std::optional<bool> chosen;  ///< auto, not given
+    /// A scenario of the planner's window is predicted as the window shows it.
+    bool chooses(const ScenarioFlags& flags) const { return chosen.value_or(!flags.scenario_file); }
+};
+void add_plan_flag(CLI::App& command, PlanFlag& flag);
+
 void add_planned_too_flag(CLI::App& command, bool& planned_too);
 void add_workers_flag(CLI::App& command, int& workers);
 

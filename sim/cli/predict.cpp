@@ -16,7 +16,7 @@ namespace {
 /// Flags that predict and explain share.
 struct PlanFlags {
     ScenarioFlags scenario;
-    bool choose_plan = false;
+    PlanFlag plan;
 };
 
 struct PredictFlags {
@@ -31,7 +31,7 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     const PlannedScenario asked = asked_scenario(flags.scenario);
     const Scenario s = resolve(asked);
     const std::set<std::string> given = given_options(asked);
-    if (flags.choose_plan)
+    if (flags.plan.chooses(flags.scenario))
         wanted.chosen_beside = &given;
     else if (wanted.suggestions)
         wanted.faster_beside = &given;
@@ -56,7 +56,7 @@ int run_explain(const PlanFlags& flags) {
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
     add_scenario_flags(command, flags.scenario);
-    add_plan_flag(command, flags.choose_plan);
+    add_plan_flag(command, flags.plan);
 }
 
 }  // namespace

@@ -11,12 +11,14 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
 
 struct ReportFlags {
     ScenarioFlags scenario;
+    PlanFlag plan;
     std::vector<std::string> machines, clusters, prices;
     std::string aim = "cost", out_file, date;
     bool advise = false, planned_too = false;
@@ -109,6 +111,8 @@ DecisionRequest read_request(const ReportFlags& flags) {
         request.advise = advice_request(asked);
     else
         request.training = read_training(asked);
+    if (!flags.advise && flags.plan.chooses(flags.scenario))
+        request.chosen_beside = given_options(asked);
     check_training(request.advise ? request.advise->given : request.training);
     request.aim = flags.aim == "cost" ? Aim::cheapest : Aim::fastest;
     request.planned_too = flags.planned_too;
@@ -143,6 +147,7 @@ void add_report(CLI::App& app, Command& chosen) {
     command->add_flag(
         "--advise", flags->advise,
         "search the best settings for each machine; settings given as flags stay fixed");
+    add_plan_flag(*command, flags->plan);
     add_planned_too_flag(*command, flags->planned_too);
     add_workers_flag(*command, flags->workers);
     add_training_flags(*command, flags->scenario);

@@ -65,8 +65,11 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.profile = asked.profile;
     out.machine = machine;
     out.name = name_of(request, asked);
+    const bool chooses = request.chosen_beside && !asked.training;
     out.prediction = predict(request.model, machine, training,
-                             {.band = Wanted::Band::where_it_fits, .suggestions = true});
+                             {.band = Wanted::Band::where_it_fits,
+                              .suggestions = true,
+                              .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     const CostQuery query = money_of(request, asked);
     const MachineMoney money = machine_money(asked.profile, machine, query);
     out.cost = answer_cost(out.prediction, machine, money, query);
@@ -74,12 +77,14 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     return out;
 }
 
-/// Other systems use the chosen settings that they have; a system whose rules these break is left
-/// out.
+/// Other systems use the best candidate's settings that they have, or where plans were chosen,
+/// those that were asked for. A system whose rules these break is left out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
     const bool cluster = best.report().asked.training.schedule->several_gpus;
-    TrainingSpec asked = best.report().asked.training;
+    const auto& beside = decision.request.chosen_beside;
+    TrainingSpec asked =
+        best.report().choice ? decision.request.training : best.report().asked.training;
     asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared = left_out(best.machine);
@@ -93,7 +98,8 @@ void compare_others(Decision& decision) {
     }
     std::vector<ClusterToCompare> clusters;
     if (cluster) clusters.push_back({best.machine, best.report().asked.training.gpus});
-    decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters);
+    decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters,
+                             nullptr, best.report().choice ? &*beside : nullptr);
     decision.other->left_out = std::move(not_compared);
     decision.other->planned_too = decision.request.planned_too;
 }
@@ -105,7 +111,8 @@ void add_upgrades(Decision& decision) {
     if (!training.schedule->several_gpus)
         decision.upgrades =
             sensitivity(decision.request.model, best.profile, best.machine, training, "",
-                        advise ? advise->fixed : std::set<std::string>{});
+                        advise ? advise->fixed
+                               : decision.request.chosen_beside.value_or(std::set<std::string>{}));
 }
 
 /// Numbers of the machine that this step does not use.

@@ -55,6 +55,9 @@ struct DecisionRequest {
     /// If set, the best settings of each machine are searched, with its `given` and `fixed`;
     /// otherwise `training` is used.
     std::optional<AdviceRequest> advise;
+    /// If set, each machine without settings of its own takes its fastest plan for `training`, in
+    /// which options with these fields keep their values.
+    std::optional<std::set<std::string>> chosen_beside;
     int workers = 1;            ///< for the search
     bool planned_too = false;   ///< chooses candidates that no program trains with today, too
     std::string date, version;  ///< on the page

@@ -122,7 +122,8 @@ void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
 }
 
-/// The candidates that fit but where no program trains this way today, and the systems that run there.
+/// The candidates that fit but where no program trains this way today, and the systems that run
+/// there.
 std::string not_today_sentence(const Decision& decision) {
     if (decision.request.planned_too) return "";
     std::vector<NamedToday> all;
@@ -258,10 +259,13 @@ std::vector<std::string> answer(const Decision& decision) {
                                       : ", so they cannot be chosen by cost"));
     if (!decision.request.advise)
         out.push_back(fmt::format(
-            "{} They need not be the best for a machine; --advise searches the best for each.",
-            has_own_settings(decision.request)
-                ? "Each machine has the settings given for it."
-                : fmt::format("All machines have the same settings, with batch {}.",
+            "{} --advise searches other settings, too.",
+            has_own_settings(decision.request) ? "Each machine has the settings given for it."
+            : decision.request.chosen_beside
+                ? fmt::format("Each single GPU has its fastest plan for batch {}.",
+                              decision.request.training.batch)
+                : fmt::format("All machines have the same settings, with batch {}. They need not "
+                              "be the best for a machine.",
                               decision.request.training.batch)));
     return out;
 }

@@ -195,16 +195,18 @@ std::string decision_text(const Decision& decision) {
 
 std::string decision_html(const Decision& decision) {
     const std::string title = question(decision);
-    std::string body = html_element("h1", title) +
-                       html_element("p",
-                                    fmt::format("{}; predicted by sluice {}", decision.request.date,
-                                                decision.request.version),
-                                    "meta") +
-                       answer_box(decision) + section("Machines", machines_part(decision)) +
-                       section(decision.request.advise ? "Settings: the best found for each machine"
-                                                       : "Settings: as given",
-                               to_html(decision_settings_table(decision))) +
-                       section("Pictures", decision_pictures(decision));
+    std::string body =
+        html_element("h1", title) +
+        html_element("p",
+                     fmt::format("{}; predicted by sluice {}", decision.request.date,
+                                 decision.request.version),
+                     "meta") +
+        answer_box(decision) + section("Machines", machines_part(decision)) +
+        section(decision.request.advise          ? "Settings: the best found for each machine"
+                : decision.request.chosen_beside ? "Settings: the fastest plan of each GPU"
+                                                 : "Settings: as given",
+                to_html(decision_settings_table(decision))) +
+        section("Pictures", decision_pictures(decision));
     if (const Candidate* const best = decision.best())
         body +=
             section("Ways to pay for " + best->name, ways_to_pay_html(best->cost, best->together));

@@ -164,6 +164,7 @@ std::string command_line(const PlannedScenario& planned, const std::string& comm
     for (const Option& option : training_options())
         if (const auto given = planned.training.find(option.field); given != planned.training.end())
             add(option_flag(option), given->second);
+    add("--plan", "given");
     if (command != "cost") return out;
     for (const MoneyOption& option : money_options()) {
         const auto given = planned.money.find(option.field);

@@ -69,7 +69,7 @@ TrainingSpec training_values(const PlannedScenario& planned);
 CostQuery read_money(const PlannedScenario& planned);
 
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another command
-/// that takes a scenario's flags; money only if that takes money ("cost").
+/// that takes a scenario's flags and --plan; money only if that takes money ("cost").
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
 
 }  // namespace sluice

@@ -124,12 +124,12 @@ TEST_CASE("manners: a scenario is copied as the command that answers it", "[wind
     test::choose(window, "Copy as command line");
     CHECK(QApplication::clipboard()->text() ==
           QStringLiteral("./dev predict --model 120b --machine h200-sxm-pcie5-1.5tb --batch 64 "
-                         "--micro-batch 16"));
+                         "--micro-batch 16 --plan given"));
     driver.type("usd_per_hour", "4");  // of which predict knows nothing
     test::choose(window, "Copy as command line");
     CHECK(QApplication::clipboard()->text() ==
           QStringLiteral("./dev run sluice cost --model 120b --machine h200-sxm-pcie5-1.5tb "
-                         "--batch 64 --micro-batch 16 --usd-per-hour 4"));
+                         "--batch 64 --micro-batch 16 --plan given --usd-per-hour 4"));
 }
 
 TEST_CASE("manners: a money assumption that a project switches off is not shown as on",

@@ -75,6 +75,13 @@ TEST_CASE("table: CSV has a line of keys, all values, and quotes what separates"
           "c <&>,12.5,,,,false,for programs\n");
 }
 
+TEST_CASE("table: CSV writes numbers below the least normal one", "[report]") {
+    const std::vector<double> shares = {1e-310};
+    CHECK(to_csv(table_of<double>(shares, {{"share", "share", Unit::number, [](double share) {
+                                                return Cell(share);
+                                            }}})) == "share\n1e-310\n");
+}
+
 TEST_CASE("table: JSON keeps types; what is missing is null or left out", "[report]") {
     const auto all = to_json(runs_table());
     REQUIRE(all.size() == 2);

@@ -78,8 +78,7 @@ TEST_CASE("report: numbers are those of predict, cost and compare", "[decision]"
         for (const char* of_band : {"value", "5_percent", "95_percent"})
             check_value(page, cost["payment"]["usd_per_million_tokens"][of_band]);
     }
-    const auto systems =
-        json_of("compare --plan given " + kModel + "--machine gh200-480gb")["comparisons"][0];
+    const auto systems = json_of("compare " + kModel + "--machine gh200-480gb")["comparisons"][0];
     for (const auto& system : systems["systems"])
         if (system["fits"]) check_value(page, system["tokens_per_s"]);
     CHECK_THAT(page, ContainsSubstring("link.host_to_device_gb_per_s") &&
@@ -137,7 +136,11 @@ TEST_CASE("report: same settings everywhere are stated, and prices given are amo
     const TemporaryFolder folder;
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
     const std::string words = "All machines have the same settings, with batch 8.";
-    CHECK_THAT(run_sluice(kThree + "--price gh200-480gb=2.5 --host-watts 250 " + out).output,
+    CHECK_THAT(run_sluice(kThree + out).output,
+               ContainsSubstring("Each single GPU has its fastest plan for batch 8.") &&
+                   !ContainsSubstring(words));
+    const std::string given = kThree + "--plan given --price gh200-480gb=2.5 --host-watts 250 ";
+    CHECK_THAT(run_sluice(given + out).output,
                ContainsSubstring(words) && ContainsSubstring("--advise searches"));
     CHECK_THAT(text_of(file), ContainsSubstring(words) && ContainsSubstring("--price") &&
                                   ContainsSubstring("2.5 USD an hour") &&

@@ -20,8 +20,9 @@ TEST_CASE("advise: text and JSON; the best equals sluice predict to the bit", "[
     const Result out = run_sluice(kAdvise + "--most-batch 16 --json");
     REQUIRE(out.status == 0);
     const auto best = nlohmann::json::parse(out.output)["machines"][0]["advice"]["best"];
-    const Result one = run_sluice("predict --model qwen2.5-7b --layers 4 --machine gh200-480gb " +
-                                  best["flags"].get<std::string>() + " --json");
+    const Result one =
+        run_sluice("predict --plan given --model qwen2.5-7b --layers 4 --machine gh200-480gb " +
+                   best["flags"].get<std::string>() + " --json");
     REQUIRE(one.status == 0);
     const auto report = nlohmann::json::parse(one.output);
     for (const char* key : {"step_s", "step_5_percent_s", "step_95_percent_s", "tokens_per_s",

@@ -39,11 +39,12 @@ TEST_CASE("sweep: a simulated row equals sluice predict to the bit", "[search]")
     int compared = 0;
     for (const json& row : rows_of(out)) {
         if (row["state"] != "simulated") continue;
-        const Result one = shell(
-            kSluice + "predict --json --model qwen2.5-7b --layers " + row["layers"].dump() +
-            " --machine " + row["machine"].get<std::string>() + " --batch " + row["batch"].dump() +
-            " --micro-batch " + row["micro_batch"].dump() + " --buffer-depth " +
-            row["buffer_depth"].dump() + " --recompute " + row["recompute"].get<std::string>());
+        const Result one =
+            shell(kSluice + "predict --json --plan given --model qwen2.5-7b --layers " +
+                  row["layers"].dump() + " --machine " + row["machine"].get<std::string>() +
+                  " --batch " + row["batch"].dump() + " --micro-batch " +
+                  row["micro_batch"].dump() + " --buffer-depth " + row["buffer_depth"].dump() +
+                  " --recompute " + row["recompute"].get<std::string>());
         REQUIRE(one.status == 0);
         const json report = json::parse(one.output);
         for (const char* key : {"step_s", "step_5_percent_s", "step_95_percent_s", "tokens_per_s",

@@ -84,7 +84,7 @@ TEST_CASE("planned scenario: its command line, quoted for a shell", "[scenario]"
     scenario.money = {{"tokens", "5e9"}};
     CHECK(command_line(scenario) ==
           "./dev predict --model 'my models/it'\\''s one/config.json' --untied --machine "
-          "gh200-480gb --batch 32 --micro-batch 16");
+          "gh200-480gb --batch 32 --micro-batch 16 --plan given");
     CHECK_THAT(command_line(scenario, "cost"), ContainsSubstring("./dev run sluice cost --model"));
     CHECK_THAT(command_line(scenario, "cost"), ContainsSubstring("--tokens 5e9"));
 }
