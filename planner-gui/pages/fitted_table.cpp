@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kLeastColumn = 5;  // in line heights
+constexpr int kLeastColumn = 4;  // in line heights
 constexpr int kLeastRows = 3;
 
 /// The desktop's style, with `margin` pixels at the sides of cells and headers.

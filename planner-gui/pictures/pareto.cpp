@@ -179,6 +179,7 @@ QStringList row_lines(const MachineSystem& row, ByteUnits units) {
     lines << ParetoText::tr("device %1, host %2")
                  .arg(byte_text(static_cast<double>(value.fit.device.peak.bytes), units),
                       byte_text(static_cast<double>(value.fit.host.peak.bytes), units));
+    if (value.fastest_plan) lines << ParetoText::tr("with its fastest plan for this batch");
     if (row.is_plotted())
         lines << ParetoText::tr("%1 an hour (%2), %3 a million tokens")
                      .arg(qtext(format_usd(*value.usd_per_hour)), window_text(value.price_of),
@@ -228,9 +229,8 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
              });
          }),
          "host memory that the machine has"},
-        {"plan", "plan", Unit::text,
-         if_planned([](auto& value) { return value.fastest_plan ? "auto" : "given"; }),
-         "auto: the fastest plan for this batch on that machine"},
+        {"plan", "", Unit::text,
+         if_planned([](auto& value) { return value.fastest_plan ? "auto" : "given"; })},
         {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
          cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
         {"usd_per_million_tokens", "$/M tokens", Unit::usd,
