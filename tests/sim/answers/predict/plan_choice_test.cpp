@@ -104,6 +104,16 @@ TEST_CASE("plan choice: compute does the least with few resident and many kept l
         }
 }
 
+TEST_CASE("plan choice: for a gain below 1% everything stays where it is", "[simulate]") {
+    TrainingSpec asked = batch_of(64);
+    asked.micro_batch = 16;
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
+    const PlanChoice choice = choose_plan(read_model("120b"), machine, asked, {"micro_batch"});
+    CHECK(choice.settings.empty());
+    CHECK(choice.step);
+    CHECK(choice.step == choice.step_as_asked);
+}
+
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);
