@@ -23,8 +23,10 @@ const std::string kPredict = "predict --model qwen2.5-7b --machine h200-sxm-pcie
 
 TEST_CASE("sluice predict: the heading has only options of the schedule", "[cli]") {
     const auto heading = [](const std::string& schedule) {
-        return run_sluice("predict --model qwen2.5-0.5b --machine h200-sxm-pcie5 --schedule " +
-                          schedule)
+        return run_sluice(
+                   "predict --plan given --model qwen2.5-0.5b --machine h200-sxm-pcie5 "
+                   "--schedule " +
+                   schedule)
             .output;
     };
     CHECK_THAT(heading("streamed"), ContainsSubstring("seq 1024, buffer_depth 2\n"));
@@ -257,7 +259,7 @@ TEST_CASE("cli: output that cannot be written is a mistake", "[cli]") {
 
 TEST_CASE("cli: advice for a plan that does not fit can be followed", "[cli]") {
     const std::string base =
-        "predict --model qwen2.5-7b --machine rtx-4090 --host-memory 512GB "
+        "predict --plan given --model qwen2.5-7b --machine rtx-4090 --host-memory 512GB "
         "--batch 64 --seq 4096 --micro-batch 16 ";
     const auto parsed = nlohmann::json::parse(run(base + "--json").output);
     REQUIRE_FALSE(parsed["fits"].get<bool>());
