@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "sim/answers/cost/cost.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -42,6 +44,8 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
     const Scenario& s = out.scenario;
     const MachineMoney money = machine_money(s.profile, s.machine, s.money);
     wanted.prices = &s.profile;
+    const std::set<std::string> given = given_options(planned);
+    if (wanted.remedies) wanted.faster_beside = &given;
     int stages = 0;
     const auto tell = [&](const Prediction& prediction) {
         out.prediction = prediction;

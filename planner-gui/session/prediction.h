@@ -31,7 +31,7 @@ struct ScenarioAnswer {
     NamedFiles files;  ///< as they were at the request
     Scenario scenario;
     PredictionStage stage = PredictionStage::step;
-    Prediction prediction;  ///< suggestions arrive with the band
+    Prediction prediction;  ///< suggestions arrive with the band, a faster plan with the last stage
     CostAnswer cost;
     std::optional<FullNode> together;  ///< arrives with the last stage
 

@@ -1,5 +1,7 @@
 #include "planner-gui/window/verdict_panel.h"
 
+#include <fmt/format.h>
+
 #include <QEvent>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -74,7 +76,9 @@ void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> predictio
     const bool same_offers =
         prediction_ != nullptr && ask_the_same(prediction_->planned, prediction->planned) &&
         prediction->stage != PredictionStage::step &&
-        (prediction->report().plan.fit.fits() || prediction_->stage != PredictionStage::step);
+        (prediction->report().plan.fit.fits() || prediction_->stage != PredictionStage::step) &&
+        prediction->report().faster_plan.has_value() ==
+            prediction_->report().faster_plan.has_value();
     prediction_ = std::move(prediction);
     setPending(false);
     showHeadline();
@@ -186,6 +190,16 @@ void VerdictPanel::showOffers() {
         addSuggestions();
     else
         addQuestions();
+    if (prediction_ != nullptr) addFasterPlan();
+}
+
+QPushButton* VerdictPanel::addOffer(const QString& text, const std::vector<Setting>& settings) {
+    auto* const button = new QPushButton(text, offers_);
+    button->setObjectName(QStringLiteral("suggestion"));
+    button->setAccessibleName(tr("Adopt %1").arg(text));
+    connect(button, &QPushButton::clicked, this, [this, settings] { Q_EMIT adopted(settings); });
+    offers_->layout()->addWidget(button);
+    return button;
 }
 
 void VerdictPanel::addSuggestions() {
@@ -201,18 +215,31 @@ void VerdictPanel::addSuggestions() {
     sentence->setWordWrap(suggestions.empty());
     offers_->layout()->addWidget(sentence);
     for (const Suggestion& suggestion : suggestions) {
-        const std::vector<Setting>& settings = suggestion.settings;
-        auto* const button = new QPushButton(in_words(settings), offers_);
-        button->setObjectName(QStringLiteral("suggestion"));
+        QPushButton* const button = addOffer(in_words(suggestion.settings), suggestion.settings);
         button->setToolTip(tr("Adds this scenario, which uses %1 of device memory and %2 of host "
                               "memory")
                                .arg(byte_text(static_cast<double>(suggestion.device_peak), units_),
                                     byte_text(static_cast<double>(suggestion.host_peak), units_)));
-        button->setAccessibleName(tr("Adopt %1").arg(button->text()));
-        connect(button, &QPushButton::clicked, this,
-                [this, settings] { Q_EMIT adopted(settings); });
-        offers_->layout()->addWidget(button);
     }
+}
+
+void VerdictPanel::addFasterPlan() {
+    const Prediction& r = prediction_->report();
+    if (!r.faster_plan) return;
+    const std::vector<Setting> settings =
+        changed_settings(r.asked.training, r.faster_plan->training);
+    const Seconds step = *r.faster_plan->step;
+    QPushButton* const button =
+        addOffer(r.plan.fit.fits()
+                     ? tr("Faster plan: %1%")
+                           .arg(qtext(fmt::format("{:+.0f}", 100 * (r.step.seconds / step - 1))))
+                     : tr("Plan that fits"),
+                 settings);
+    button->setObjectName(QStringLiteral("faster_plan"));
+    button->setToolTip(
+        tr("Adds this scenario with %1: %2 a step, %3 tokens/s with the same batch")
+            .arg(in_words(settings), qtext(format_seconds(step)),
+                 qtext(format_thousands(static_cast<double>(r.asked.training.tokens()) / step))));
 }
 
 void VerdictPanel::addQuestions() {

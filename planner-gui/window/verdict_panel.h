@@ -3,6 +3,7 @@
 
 #include <QFrame>
 #include <QLabel>
+#include <QPushButton>
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
@@ -46,6 +47,9 @@ class VerdictPanel : public QFrame {
     void showOffers();
     void addSuggestions();
     void addQuestions();
+    /// A button that adopts a faster plan for the same batch, if there is one.
+    void addFasterPlan();
+    QPushButton* addOffer(const QString& text, const std::vector<sluice::Setting>& settings);
 
     std::shared_ptr<const ScenarioAnswer> prediction_;
     ByteUnits units_ = ByteUnits::decimal;

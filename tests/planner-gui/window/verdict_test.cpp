@@ -142,3 +142,23 @@ TEST_CASE("verdict: a machine without a purchase price fits anyway", "[window]")
     const auto* const price = driver.window->verdict().findChild<QLabel*>(QStringLiteral("price"));
     CHECK(price->text() == QStringLiteral("no purchase price known"));
 }
+
+TEST_CASE("verdict: a faster plan for the same batch is adopted by a click", "[window]") {
+    const WindowDriver driver;
+    PlannedScenario planned;
+    planned.model.model = "qwen2.5-7b";
+    planned.machine.machine = "h200-sxm-pcie5";
+    planned.training = {{"batch", "8"}};
+    const auto slow = driver.open(planned);
+    REQUIRE(slow->report().faster_plan);
+    const auto offer = [&] {
+        return driver.window->verdict().findChild<QPushButton*>(QStringLiteral("faster_plan"));
+    };
+    REQUIRE(offer() != nullptr);
+    QTest::mouseClick(offer(), Qt::LeftButton);
+    const auto fast = driver.settled();
+    CHECK(fast->report().step.seconds == *slow->report().faster_plan->step);
+    CHECK(fast->report().asked.training.batch == 8);
+    CHECK(!fast->report().faster_plan);
+    CHECK(offer() == nullptr);
+}
