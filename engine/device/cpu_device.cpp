@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "engine/device/device.h"
 #include "engine/kernels/cpu_kernels.h"
@@ -25,13 +27,16 @@ class CpuDevice final : public Device {
             static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * static_cast<Bytes>(sysconf(_SC_PAGESIZE));
         return facts;
     }
-    Bytes memory_in_use() const override { return static_cast<Bytes>(arena_.size()); }
+    Bytes memory_in_use() const override { return arena_bytes_; }
     void attach_thread() override {}
     char* allocate_arena(Bytes bytes, Bytes, Bytes) override {
         constexpr std::size_t kAlignment = 4096;
-        arena_.assign(static_cast<std::size_t>(bytes) + kAlignment, 0);
-        const auto address = reinterpret_cast<std::uintptr_t>(arena_.data());
-        return arena_.data() + (kAlignment - address % kAlignment) % kAlignment;
+        arena_bytes_ = bytes + static_cast<Bytes>(kAlignment);
+        // Pages that nothing touches, as those of the kernels' workspace, cost nothing.
+        arena_.reset(static_cast<char*>(std::calloc(static_cast<std::size_t>(arena_bytes_), 1)));
+        if (!arena_) throw std::bad_alloc();
+        const auto address = reinterpret_cast<std::uintptr_t>(arena_.get());
+        return arena_.get() + (kAlignment - address % kAlignment) % kAlignment;
     }
     Kernels& kernels() override { return *kernels_; }
     void register_host(void*, Bytes) override {}
@@ -52,7 +57,11 @@ class CpuDevice final : public Device {
 
   private:
     std::unique_ptr<Kernels> kernels_;
-    std::vector<char> arena_;
+    struct Free {
+        void operator()(char* memory) const { std::free(memory); }
+    };
+    std::unique_ptr<char, Free> arena_;
+    Bytes arena_bytes_ = 0;
     std::vector<Seconds> times_;
 };
 
