@@ -13,18 +13,19 @@ struct Stopped {};
 
 }  // namespace
 
-LaneRunner::LaneRunner(const StepProgram& program, Device& device, Work work)
+LaneRunner::LaneRunner(const StepProgram& program, Device& device, Work work, LaneChoice choose)
     : program_(program),
       device_(device),
       work_(std::move(work)),
+      choose_(std::move(choose)),
       states_(program.operations.size()) {
     // A start and an end of each operation, for a step and the previous one.
     device_.create_events(static_cast<int>(4 * program.operations.size()));
+    for (OperationId id = 0; id < static_cast<OperationId>(program.operations.size()); ++id)
+        queue(at(id).lane).operations.push_back(id);
+    if (choose_) return;
     for (int lane = 0; lane < kLaneCount; ++lane) {
-        const auto has_lane = [lane](const Operation& op) {
-            return op.lane == static_cast<Lane>(lane);
-        };
-        if (std::any_of(program.operations.begin(), program.operations.end(), has_lane))
+        if (!queue(static_cast<Lane>(lane)).operations.empty())
             threads_.emplace_back([this, lane] { run_lane(static_cast<Lane>(lane)); });
     }
 }
@@ -77,20 +78,46 @@ void LaneRunner::fail(std::exception_ptr error) {
 void LaneRunner::run_lane(Lane lane) {
     try {
         device_.attach_thread();
-        std::vector<OperationId> mine;
-        for (OperationId id = 0; id < static_cast<OperationId>(program_.operations.size()); ++id)
-            if (at(id).lane == lane) mine.push_back(id);
-        for (std::int64_t step = 0;; ++step) {
+        for (;;) {
             {
                 std::unique_lock lock(mutex_);
+                const std::int64_t step = queue(lane).step();
                 changed_.wait(lock, [&] { return submitted_ > step || error_ || stopping_; });
                 if (submitted_ <= step || error_) return;
             }
-            for (const OperationId id : mine) run_operation(id, step);
+            run_next(lane);
         }
     } catch (const Stopped&) {
     } catch (...) {
         fail(std::current_exception());
+    }
+}
+
+void LaneRunner::run_next(Lane lane) {
+    Queue& from = queue(lane);
+    run_operation(from.next(), from.step());
+    ++from.done;
+}
+
+bool LaneRunner::is_ready(Lane lane) {
+    const Queue& from = queue(lane);
+    if (from.operations.empty() || from.step() >= submitted_) return false;
+    const std::vector<Dependency>& waits = at(from.next()).waits_for;
+    return std::all_of(waits.begin(), waits.end(), [&](const Dependency& wait) {
+        return state(wait.operation).issued >= from.step() + (wait.previous_step ? 0 : 1);
+    });
+}
+
+void LaneRunner::take_turns_until_issued(OperationId id, std::int64_t steps) {
+    for (;;) {
+        std::vector<Lane> ready;
+        for (int lane = 0; lane < kLaneCount; ++lane)
+            if (is_ready(static_cast<Lane>(lane))) ready.push_back(static_cast<Lane>(lane));
+        const bool must_wait = state(id).issued < steps;
+        if (must_wait && ready.empty()) throw InternalError("the lanes wait for each other");
+        const std::optional<Lane> lane = choose_(ready, must_wait);
+        if (!lane) return;
+        run_next(*lane);
     }
 }
 
@@ -125,6 +152,7 @@ void LaneRunner::run_operation(OperationId id, std::int64_t step) {
 
 void LaneRunner::wait_for(OperationId operation) {
     const std::int64_t steps = submitted_;
+    if (choose_) take_turns_until_issued(operation, steps);
     try {
         wait_until_issued(operation, steps);
     } catch (const Stopped&) {

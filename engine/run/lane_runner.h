@@ -8,6 +8,8 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -16,13 +18,18 @@
 
 namespace sluice {
 
+/// For trials of orders: which of these lanes begins its next operation? None: the thread that
+/// waits for the lanes goes on, unless it `must_wait`.
+using LaneChoice = std::function<std::optional<Lane>(std::span<const Lane> ready, bool must_wait)>;
+
 class LaneRunner {
   public:
     /// Enqueues or does an operation of a step, on its lane's thread.
     using Work = std::function<void(OperationId, std::int64_t step)>;
 
-    /// `program` and `device` must outlive the runner.
-    LaneRunner(const StepProgram& program, Device& device, Work work);
+    /// `program` and `device` must outlive the runner. With `choose`, lanes have no threads: the
+    /// thread that waits for them runs one operation after another.
+    LaneRunner(const StepProgram& program, Device& device, Work work, LaneChoice choose = {});
     ~LaneRunner();
     LaneRunner(const LaneRunner&) = delete;
     LaneRunner& operator=(const LaneRunner&) = delete;
@@ -47,6 +54,13 @@ class LaneRunner {
             0;  ///< number of steps in which the operation was enqueued (host work: done)
         std::array<OperationInterval, 2> host;  ///< of host work, in even and odd steps
     };
+    /// The operations of a lane, in order, step after step.
+    struct Queue {
+        std::vector<OperationId> operations;  ///< of one step
+        std::size_t done = 0;                 ///< in all steps
+        OperationId next() const { return operations[done % operations.size()]; }
+        std::int64_t step() const { return static_cast<std::int64_t>(done / operations.size()); }
+    };
     static bool on_device(Lane lane) {
         return lane == Lane::host_to_device || lane == Lane::compute ||
                lane == Lane::device_to_host;
@@ -54,11 +68,16 @@ class LaneRunner {
     const Operation& at(OperationId id) const {
         return program_.operations[static_cast<std::size_t>(id)];
     }
+    Queue& queue(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
     State& state(OperationId id) { return states_[static_cast<std::size_t>(id)]; }
     EventId start_event(OperationId id, std::int64_t step) const;
     EventId end_event(OperationId id, std::int64_t step) const { return start_event(id, step) + 1; }
 
     void run_lane(Lane lane);
+    /// Whether the lane's next operation has nothing to wait for.
+    bool is_ready(Lane lane);
+    void run_next(Lane lane);
+    void take_turns_until_issued(OperationId id, std::int64_t steps);
     void run_operation(OperationId id, std::int64_t step);
     void wait_until_issued(OperationId id, std::int64_t steps);
     void mark_issued(OperationId id, std::int64_t steps);
@@ -67,6 +86,8 @@ class LaneRunner {
     const StepProgram& program_;
     Device& device_;
     Work work_;
+    LaneChoice choose_;
+    std::array<Queue, kLaneCount> queues_;
     std::vector<State> states_;
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -40,7 +40,7 @@ constexpr bool only_trains(OperationKind kind) {
 StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
                            const StreamedPlan& plan, ParameterStore& store,
                            const DeviceBuffers& buffers, Device& device, ThreadPool& pool,
-                           DType activations)
+                           DType activations, LaneChoice choose)
     : model_(model),
       training_(training),
       program_(plan.step.program),
@@ -61,7 +61,9 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
           kEmbeddingLayer)),
       first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
       other_rows_later_(count_embedding_updates(program_) > 1),
-      runner_(program_, device, [this](OperationId id, std::int64_t step) { work(id, step); }) {}
+      runner_(
+          program_, device, [this](OperationId id, std::int64_t step) { work(id, step); },
+          std::move(choose)) {}
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
                               double max_norm) {

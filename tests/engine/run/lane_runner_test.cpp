@@ -111,6 +111,49 @@ TEST_CASE("lane runner: operations keep the order of lanes and waits, in random 
     CHECK(unfinished == 0);
 }
 
+TEST_CASE("lane runner: lanes that take turns on the waiting thread keep the same order", "[run]") {
+    std::mt19937 random(4);
+    const std::unique_ptr<Device> device = make_cpu_device(1);
+    int faults = 0, unfinished = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        const StepProgram program = random_program(random);
+        Order order(program);
+        const auto thread = std::this_thread::get_id();
+        LaneRunner runner(
+            program, *device,
+            [&](OperationId id, std::int64_t step) {
+                order.work(id, step);
+                faults += std::this_thread::get_id() == thread ? 0 : 1;
+            },
+            [&](std::span<const Lane> ready, bool must_wait) {
+                const std::size_t choices = ready.size() + (must_wait ? 0 : 1);
+                const std::size_t choice = random() % choices;
+                return choice < ready.size() ? std::optional(ready[choice]) : std::nullopt;
+            });
+        for (int step = 0; step < 3; ++step) {
+            runner.submit();
+            if (random() % 2 == 0)
+                runner.wait_for(static_cast<OperationId>(random() % program.operations.size()));
+        }
+        runner.finish();
+        faults += order.faults();
+        unfinished += order.all_done(3) ? 0 : 1;
+    }
+    CHECK(faults == 0);
+    CHECK(unfinished == 0);
+}
+
+TEST_CASE("lane runner: lanes that take turns say so if all of them wait", "[run]") {
+    StepProgram program = four_lanes();
+    program.operations.front().waits_for = {{3, false}};
+    const std::unique_ptr<Device> device = make_cpu_device(1);
+    LaneRunner runner(
+        program, *device, [](OperationId, std::int64_t) {},
+        [](std::span<const Lane> ready, bool) { return std::optional(ready.front()); });
+    runner.submit();
+    CHECK_THROWS_AS(runner.wait_for(0), InternalError);
+}
+
 TEST_CASE("lane runner: an operation waits for that of the step before, however slow", "[run]") {
     const StepProgram program = four_lanes();
     const std::unique_ptr<Device> device = make_cpu_device(1);

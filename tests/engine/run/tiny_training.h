@@ -34,10 +34,14 @@ inline TrainingSpec tiny_training() {
     return t;
 }
 
-/// Parameters other than the initial ones, and how many steps they have had.
+/// Parameters other than the initial ones, how many steps they have had, and what a trial changes:
+/// the device, the lanes' turns on it, and the plan.
 struct TinyStart {
     std::function<void(ParameterStore&)> parameters = {};
     std::int64_t steps = 0;
+    std::shared_ptr<Device> device = {};
+    LaneChoice choose = {};
+    std::function<void(StreamedPlan&)> change_plan = {};
 };
 
 /// A model, the plan and the step, with what they need to stay alive.
@@ -48,14 +52,15 @@ class TinyTraining {
         : cycle_(cycle),
           model_(model),
           training_(training),
-          plan_(plan_streamed(model_, MachineSpec{}, training_)),
+          plan_(plan_of(start)),
+          device_(start.device ? start.device : make_cpu_device(1)),
           buffers_(model_, training_, plan_, *device_, type),
           store_(model_, state_bytes, buffers_.resident(), pool_, *device_) {
         store_.initialise(3, kDeviation);
         if (start.parameters) start.parameters(store_);
         steps_ = start.steps;
         step_ = std::make_unique<StreamedStep>(model_, training_, plan_, store_, buffers_, *device_,
-                                               pool_, type);
+                                               pool_, type, start.choose);
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
@@ -121,6 +126,11 @@ class TinyTraining {
     static constexpr float kDeviation = 0.1F;  ///< of matrices' elements at first
 
   private:
+    StreamedPlan plan_of(const TinyStart& start) const {
+        StreamedPlan plan = plan_streamed(model_, MachineSpec{}, training_);
+        if (start.change_plan) start.change_plan(plan);
+        return plan;
+    }
     template <class Value>
     std::vector<float> values(Value value) const {
         std::vector<float> all;
@@ -148,7 +158,7 @@ class TinyTraining {
     TrainingSpec training_;
     StreamedPlan plan_;
     ThreadPool pool_{2};
-    std::unique_ptr<Device> device_ = make_cpu_device(1);
+    std::shared_ptr<Device> device_;
     DeviceBuffers buffers_;
     ParameterStore store_;
     std::array<std::array<std::vector<std::int32_t>, 3>, 2> tokens_;
