@@ -127,7 +127,7 @@ std::vector<std::string> assumptions(const TimedPlan& timed) {
 }
 
 std::string assumption_lines(const std::vector<std::string>& sentences) {
-    constexpr std::size_t kMost = 6, kLongest = 116;
+    constexpr std::size_t kMost = 3, kLongest = 116;
     std::string out;
     for (std::size_t i = 0; i < std::min(kMost, sentences.size()); ++i) {
         const std::string& one = sentences[i];
