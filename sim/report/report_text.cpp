@@ -108,7 +108,7 @@ void append_cost(std::string& out, const Prediction& r) {
 void append_choice(std::string& out, const PlanChoice& choice) {
     out += "\n";
     if (choice.settings.empty()) {
-        out += choice.step ? "no other plan for this batch is clearly faster\n"
+        out += choice.step ? "no other plan for this batch is faster\n"
                            : "no plan for this batch fits\n";
         return;
     }

@@ -16,9 +16,6 @@ namespace {
 
 /// A change that gains a smaller share of the step is not worth its memory or a simulation.
 constexpr double kLeastWorth = 0.001;
-/// All changes together must gain more: 120B with 1.5 TB of host memory would fill the last 1% of
-/// it for 0.7% of the step.
-constexpr double kLeastPlanWorth = 0.01;
 
 using Layers = std::int64_t TrainingSpec::*;
 
@@ -44,8 +41,6 @@ class PlanSearch {
             if (leave_room || best_seconds_ == kNever) try_host_slabs();
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
-        if (as_asked && best_seconds_ > *as_asked * (1 - kLeastPlanWorth))
-            return {asked_, as_asked, as_asked, {}};
         return with_reasons({best_, best_seconds_, as_asked, {}});
     }
 
