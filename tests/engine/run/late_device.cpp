@@ -161,9 +161,14 @@ void LateDevice::register_host(void*, Bytes) {
 void LateDevice::release_host(void*) { --locked_; }
 
 void LateDevice::enqueue(Lane lane, std::vector<std::function<void()>> parts) {
-    const std::int64_t number = tasks_++;
-    if (number == faults_.lost_task) return;
-    if (number == faults_.killing_task) parts = {[] { throw Killed(); }};
+    if (killed_) throw Killed();
+    const std::int64_t number = tasks_[static_cast<std::size_t>(lane)]++;
+    if (lane == faults_.lane && number == faults_.lost_task) return;
+    if (lane == faults_.lane && number == faults_.killing_task)
+        parts = {[this] {
+            killed_ = true;
+            throw Killed();
+        }};
     for (auto& part : parts) queue(lane).push_back({std::move(part)});
 }
 
@@ -218,14 +223,14 @@ void LateDevice::run_one() {
 
 void LateDevice::synchronize(EventId event) {
     const std::int64_t times = at(event).recorded;
-    while (at(event).happened < times) run_one();
+    while (at(event).happened < times) killed_ ? throw Killed() : run_one();
 }
 
 void LateDevice::finish_all() {
     const auto busy = [](const auto& tasks) { return !tasks.empty(); };
     try {
         while (std::any_of(queues_.begin(), queues_.end(), busy)) run_one();
-    } catch (...) {  // as after a kill: what was left is never done
+    } catch (...) {  // what was left is never done
         for (auto& tasks : queues_) tasks.clear();
     }
 }

@@ -36,8 +36,9 @@ class SeededTurns {
 
 /// What goes wrong on purpose. The first is number 0.
 struct LateFaults {
-    std::int64_t lost_task = -1;       ///< a copy or kernel that is not done
-    std::int64_t killing_task = -1;    ///< at which everything ends: throws Killed
+    Lane lane = Lane::compute;         ///< of the lost and of the killing task: copies or kernels
+    std::int64_t lost_task = -1;       ///< is not done
+    std::int64_t killing_task = -1;    ///< throws Killed
     std::int64_t refused_memory = -1;  ///< an arena or a page-locked range: throws Refused
 };
 struct Killed {};
@@ -50,7 +51,8 @@ class LateDevice final : public Device {
 
     /// For LaneRunner: copies and kernels run in between.
     LaneChoice lane_choice();
-    std::int64_t tasks() const { return tasks_; }  ///< copies and kernels so far
+    /// Copies or kernels so far.
+    std::int64_t tasks(Lane lane) const { return tasks_[static_cast<std::size_t>(lane)]; }
     std::int64_t locked_ranges() const { return locked_; }
 
     DeviceFacts facts() const override { return {}; }
@@ -100,8 +102,10 @@ class LateDevice final : public Device {
     std::unique_ptr<Kernels> kernels_;
     std::array<std::deque<Task>, kQueues> queues_;
     std::vector<Event> events_;
-    std::int64_t tasks_ = 0, allocations_ = 0, locked_ = 0;
+    std::array<std::int64_t, kQueues> tasks_{};
+    std::int64_t allocations_ = 0, locked_ = 0;
     void* memory_ = nullptr;
+    bool killed_ = false;
 };
 
 }  // namespace sluice

@@ -9,7 +9,8 @@
 namespace sluice {
 namespace {
 
-/// Draws options; a place's draws do not depend on those of the numbers.
+constexpr std::uint64_t kGroups = 48;  // of seeds that are compared with one plain run
+
 class Draw {
   public:
     explicit Draw(std::uint64_t seed) : random_(seed) {}
@@ -44,8 +45,7 @@ ModelSpec random_model(Draw& draw, int state_bytes) {
     return model;
 }
 
-}  // namespace
-
+/// Everything that decides numbers. Buffers are where they are by default, and all is streamed.
 TrialSubject plain_subject(std::uint64_t group) {
     Draw draw(group);
     TrialSubject subject;
@@ -66,14 +66,17 @@ TrialSubject plain_subject(std::uint64_t group) {
     return subject;
 }
 
-TrialSubject placed_subject(const TrialSubject& plain, std::uint64_t seed) {
+}  // namespace
+
+/// The numbers of its group, in any place, with any number of buffers.
+TrialSubject trial_subject(std::uint64_t seed) {
+    TrialSubject subject = plain_subject(seed % kGroups);
     Draw draw(~seed);
-    TrialSubject subject = plain;
     TrainingSpec& t = subject.training;
-    const int layers = plain.model.layer_count();
+    const int layers = subject.model.layer_count();
     t.resident_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
-    t.resident_tables = static_cast<ResidentTables>(plain.model.tied_embeddings ? 2 * draw.below(2)
-                                                                                : draw.below(3));
+    t.resident_tables = static_cast<ResidentTables>(
+        subject.model.tied_embeddings ? 2 * draw.below(2) : draw.below(3));
     t.buffer_depth = 1 + draw.below(4);
     t.gradient_slabs = 1 + draw.below(3);
     t.host_gradient_slabs = draw.below(4);
@@ -96,30 +99,44 @@ std::string TrialSubject::text() const {
 
 namespace {
 
-/// Masters, moments and their scales, without the gaps between tensors, which nobody reads.
-std::string state_of_tensors(const ParameterStore& store) {
-    std::string all;
-    const auto add = [&](const void* array, std::int64_t from, std::int64_t bytes) {
-        all.append(static_cast<const char*>(array) + from, static_cast<std::size_t>(bytes));
+/// Calls use(char*, bytes) for what the tensors' parameters and moments are.
+template <class Use>
+void each_state(const ParameterStore& store, Use use) {
+    const auto part = [&](void* array, std::int64_t from, std::int64_t bytes) {
+        use(static_cast<char*>(array) + from, static_cast<std::size_t>(bytes));
     };
     const std::int64_t moment = (store.state_bytes() - 4) / 2;
     for (const NamedTensor& tensor : store.tensors()) {
         const ParameterBlock& block = store.block(tensor.section);
         const std::int64_t begin = tensor.offset, count = tensor.elements();
-        for (const auto* plane : {block.high, block.low}) add(plane, kBf16 * begin, kBf16 * count);
-        for (const auto* one : {block.first_moment, block.second_moment})
-            add(one, moment * begin, moment * count);
+        for (auto* plane : {block.high, block.low}) part(plane, kBf16 * begin, kBf16 * count);
+        for (auto* one : {block.first_moment, block.second_moment})
+            part(one, moment * begin, moment * count);
         if (block.first_scale == nullptr) continue;
         const std::int64_t first = begin / kMomentBlock, end = (begin + count - 1) / kMomentBlock;
-        for (const auto* scales : {block.first_scale, block.second_scale})
-            add(scales, kFp32 * first, kFp32 * (end + 1 - first));
+        for (auto* scales : {block.first_scale, block.second_scale})
+            part(scales, kFp32 * first, kFp32 * (end + 1 - first));
     }
-    return all;
 }
 
 }  // namespace
 
-TrialResult run_subject(const TrialSubject& subject, const TinyStart& start) {
+std::string state_of_tensors(const ParameterStore& store) {
+    std::string all;
+    each_state(store, [&](const char* data, std::size_t bytes) { all.append(data, bytes); });
+    return all;
+}
+
+void set_state_of_tensors(ParameterStore& store, const std::string& state) {
+    const char* from = state.data();
+    each_state(store, [&](char* data, std::size_t bytes) {
+        std::memcpy(data, from, bytes);
+        from += bytes;
+    });
+}
+
+TrialResult run_subject(const TrialSubject& subject, const TinyStart& start, const AfterStep& after,
+                        double clip_factor) {
     constexpr double kClipped = 0.5, kFree = 1e9;  // norms are above 1 at first
     TinyStart spoiled = start;
     if (subject.spoiled)
@@ -127,26 +144,30 @@ TrialResult run_subject(const TrialSubject& subject, const TinyStart& start) {
     TinyTraining tiny(subject.model, subject.training, subject.activations,
                       static_cast<int>(subject.training.state_bytes), 1000, spoiled);
     TrialResult result;
-    for (int step = 0; step < kTrialSteps; ++step) {
+    tiny.step().set_last_clip_factor(clip_factor);
+    for (int step = static_cast<int>(start.steps); step < kTrialSteps; ++step) {
         const StepOutcome outcome = tiny.run((subject.clipped >> step & 1) != 0 ? kClipped : kFree);
         if (!outcome.finite) break;
         result.numbers.insert(result.numbers.end(),
                               {outcome.loss, outcome.gradient_norm, outcome.clip_factor});
         if ((subject.evaluated >> step & 1) != 0) result.numbers.push_back(tiny.evaluate());
+        if (!after) continue;
+        tiny.finish();
+        after(step + 1, outcome.clip_factor, tiny.store());
     }
     tiny.finish();
     result.state = state_of_tensors(tiny.store());
     return result;
 }
 
-const TrialReference& trial_reference(std::uint64_t group) {
-    static std::map<std::uint64_t, TrialReference> known;
+std::uint64_t same_numbers(std::uint64_t seed) { return seed + kGroups; }
+
+const TrialResult& plain_result(std::uint64_t seed) {
+    const std::uint64_t group = seed % kGroups;
+    static std::map<std::uint64_t, TrialResult> known;
     const auto found = known.find(group);
     if (found != known.end()) return found->second;
-    TrialReference reference;
-    reference.subject = plain_subject(group);
-    reference.result = run_subject(reference.subject);
-    return known.emplace(group, std::move(reference)).first->second;
+    return known.emplace(group, run_subject(plain_subject(group))).first->second;
 }
 
 namespace {
@@ -162,26 +183,26 @@ std::string first_difference(const TrialResult& result, const TrialResult& expec
 
 }  // namespace
 
-std::string difference_in_order(const TrialSubject& subject, const TrialReference& expected,
-                                std::uint64_t seed, const TrialFaults& faults) {
-    const auto device = std::make_shared<LateDevice>(seed, faults.device);
+TinyStart start_on(const std::shared_ptr<LateDevice>& device) {
     TinyStart start;
     start.device = device;
     start.choose = device->lane_choice();
-    start.change_plan = faults.plan;
-    try {
-        return first_difference(run_subject(subject, start), expected.result);
-    } catch (const InternalError& error) {
-        return error.what();
-    }
+    start.optimizer_threads = 1;
+    return start;
 }
 
 std::string run_trial(std::uint64_t seed, const TrialFaults& faults) {
-    const TrialReference& expected = trial_reference(seed % kTrialGroups);
-    const TrialSubject subject = placed_subject(expected.subject, seed);
-    const std::string difference = difference_in_order(subject, expected, seed, faults);
+    const TrialSubject subject = trial_subject(seed);
+    TinyStart start = start_on(std::make_shared<LateDevice>(seed, faults.device));
+    start.change_plan = faults.plan;
+    std::string difference;
+    try {
+        difference = first_difference(run_subject(subject, start), plain_result(seed));
+    } catch (const InternalError& error) {
+        difference = error.what();
+    }
     if (difference.empty()) return "";
-    return fmt::format("seed {}: {}; {}; again: SLUICE_TRIAL={} sluice_run_tests \"orders:*\"",
+    return fmt::format("seed {}: {}; {}; again: SLUICE_TRIAL={} sluice_run_tests \"orders: 300*\"",
                        seed, difference, subject.text(), seed);
 }
 

@@ -21,14 +21,6 @@ struct TrialSubject {
     std::string text() const;  ///< as flags
 };
 
-/// Everything that decides numbers: seeds of one group share it. Buffers are where they are by
-/// default, and all is streamed.
-TrialSubject plain_subject(std::uint64_t group);
-/// The same numbers by another plan: any place of parameters, gradients and activations, any number
-/// of buffers.
-TrialSubject placed_subject(const TrialSubject& plain, std::uint64_t seed);
-
-inline constexpr std::uint64_t kTrialGroups = 48;
 inline constexpr int kTrialSteps = 3;
 
 struct TrialResult {
@@ -36,14 +28,15 @@ struct TrialResult {
     std::string state;            ///< masters and moments at the end
     bool operator==(const TrialResult&) const = default;
 };
-TrialResult run_subject(const TrialSubject& subject, const TinyStart& start = {});
+/// Called after a step when all of it is done.
+using AfterStep = std::function<void(int steps, double clip_factor, ParameterStore& store)>;
+/// `clip_factor`: of the last of start.steps.
+TrialResult run_subject(const TrialSubject& subject, const TinyStart& start = {},
+                        const AfterStep& after = {}, double clip_factor = 1);
 
-/// The plain run of a group, run once.
-struct TrialReference {
-    TrialSubject subject;
-    TrialResult result;
-};
-const TrialReference& trial_reference(std::uint64_t group);
+/// Masters, moments and their scales, without the gaps between tensors, which nobody reads.
+std::string state_of_tensors(const ParameterStore& store);
+void set_state_of_tensors(ParameterStore& store, const std::string& state);
 
 /// What to damage before a trial.
 struct TrialFaults {
@@ -52,8 +45,14 @@ struct TrialFaults {
 };
 /// What went wrong, the plan, and how to see it again; "" if nothing did.
 std::string run_trial(std::uint64_t seed, const TrialFaults& faults = {});
-/// The same for one plan, in the order of this seed.
-std::string difference_in_order(const TrialSubject& subject, const TrialReference& expected,
-                                std::uint64_t seed, const TrialFaults& faults = {});
+
+/// The seed's plan, one of the whole space of plans.
+TrialSubject trial_subject(std::uint64_t seed);
+/// The plain plan's run of these numbers in the plain order.
+const TrialResult& plain_result(std::uint64_t seed);
+/// Another seed with the same numbers.
+std::uint64_t same_numbers(std::uint64_t seed);
+/// Lanes take turns on the device.
+TinyStart start_on(const std::shared_ptr<LateDevice>& device);
 
 }  // namespace sluice

@@ -41,6 +41,7 @@ struct TinyStart {
     std::int64_t steps = 0;
     std::shared_ptr<Device> device = {};
     LaneChoice choose = {};
+    int optimizer_threads = 2;
     std::function<void(StreamedPlan&)> change_plan = {};
 };
 
@@ -53,6 +54,7 @@ class TinyTraining {
           model_(model),
           training_(training),
           plan_(plan_of(start)),
+          pool_(start.optimizer_threads),
           device_(start.device ? start.device : make_cpu_device(1)),
           buffers_(model_, training_, plan_, *device_, type),
           store_(model_, state_bytes, buffers_.resident(), pool_, *device_) {
@@ -157,7 +159,7 @@ class TinyTraining {
     ModelSpec model_;
     TrainingSpec training_;
     StreamedPlan plan_;
-    ThreadPool pool_{2};
+    ThreadPool pool_;
     std::shared_ptr<Device> device_;
     DeviceBuffers buffers_;
     ParameterStore store_;
