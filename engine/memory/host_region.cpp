@@ -16,7 +16,8 @@ constexpr Bytes kHugePage = 2 * kMiB;
 
 }  // namespace
 
-HostRegion::HostRegion(Bytes bytes, const char* what, ThreadPool& pool, Device* device) {
+HostRegion::HostRegion(Bytes bytes, const char* what, ThreadPool& pool, Device* device)
+    : HostRegion() {  // complete from here on: what throws below runs the destructor
     if (bytes <= 0) return;
     void* const memory = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
