@@ -30,7 +30,9 @@ Found plans_until_found(const Plant& plant) {
         if (!faults) continue;
         ++planted;
         const std::string what = run_trial(seed, *faults);
-        if (!what.empty()) return {planted, what.substr(0, what.find(';'))};
+        if (what.empty()) continue;
+        CHECK(run_trial(seed, *faults) == what);  // a seed always ends in the same way
+        return {planted, what.substr(0, what.find(';'))};
     }
     return {};
 }
