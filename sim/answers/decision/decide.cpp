@@ -9,6 +9,7 @@
 #include "sim/base/embedded_files.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -59,6 +60,30 @@ std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
     return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.scenario);
 }
 
+/// The training of the fastest of the systems that run there today and have the options of `given`,
+/// in the largest micro-batches that fit; empty if none fits.
+std::optional<TrainingSpec> fastest_that_runs(const DecisionRequest& request,
+                                              const MachineSpec& machine,
+                                              const std::set<std::string>& given) {
+    std::optional<std::pair<Seconds, TrainingSpec>> best;
+    for (const Schedule schedule : schedules_of(machine)) {
+        const bool has_all = std::ranges::all_of(given, [&](const std::string& field) {
+            return has_option(schedule, training_option(field));
+        });
+        if (!has_all || !runs_today(schedule, request.model, machine).runs()) continue;
+        TrainingSpec training = training_of(schedule, request.training);
+        if (!fits_machine(request.model, machine, training)) {
+            const auto fitting = whole_batch_that_fits(request.model, machine, training);
+            if (!fitting) continue;
+            training = *fitting;
+        }
+        const Seconds step = predict(request.model, machine, training).step.seconds;
+        if (!best || step < best->first) best = {step, training};
+    }
+    if (!best) return std::nullopt;
+    return best->second;
+}
+
 Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& asked,
                             const MachineSpec& machine, const TrainingSpec& training) {
     Candidate out;
@@ -70,6 +95,13 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
                              {.band = Wanted::Band::where_it_fits,
                               .suggestions = true,
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
+    if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
+        if (const auto other = fastest_that_runs(request, machine, *request.chosen_beside)) {
+            out.prediction =
+                predict(request.model, machine, *other, {.band = Wanted::Band::always});
+            out.name += fmt::format(" ({})", other->schedule->name);
+        }
+    }
     const CostQuery query = money_of(request, asked);
     const MachineMoney money = machine_money(asked.profile, machine, query);
     out.cost = answer_cost(out.prediction, machine, money, query);
@@ -83,8 +115,8 @@ void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
     const bool cluster = best.report().asked.training.schedule->several_gpus;
     const auto& beside = decision.request.chosen_beside;
-    TrainingSpec asked =
-        best.report().choice ? decision.request.training : best.report().asked.training;
+    const bool chooses = beside && !cluster;
+    TrainingSpec asked = chooses ? decision.request.training : best.report().asked.training;
     asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared = left_out(best.machine);
@@ -99,7 +131,7 @@ void compare_others(Decision& decision) {
     std::vector<ClusterToCompare> clusters;
     if (cluster) clusters.push_back({best.machine, best.report().asked.training.gpus});
     decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters,
-                             nullptr, best.report().choice ? &*beside : nullptr);
+                             nullptr, chooses ? &*beside : nullptr);
     decision.other->left_out = std::move(not_compared);
     decision.other->planned_too = decision.request.planned_too;
 }

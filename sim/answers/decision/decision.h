@@ -56,11 +56,16 @@ struct DecisionRequest {
     /// otherwise `training` is used.
     std::optional<AdviceRequest> advise;
     /// If set, each machine without settings of its own takes its fastest plan for `training`, in
-    /// which options with these fields keep their values.
+    /// which options with these fields keep their values. Where no program executes that today, and
+    /// the schedule is not among them, it takes the fastest system that runs there.
     std::optional<std::set<std::string>> chosen_beside;
     int workers = 1;            ///< for the search
     bool planned_too = false;   ///< chooses candidates that no program trains with today, too
     std::string date, version;  ///< on the page
+
+    bool chooses_system() const {
+        return chosen_beside && !chosen_beside->contains("schedule") && !planned_too;
+    }
 };
 
 struct Candidate {

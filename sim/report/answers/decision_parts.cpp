@@ -141,9 +141,10 @@ std::string not_today_sentence(const Decision& decision) {
     if (all.empty()) return "";
     return fmt::format(
         "Left out, since no program trains this way there today: {}.{}", not_today_words(all),
-        instead.empty()
-            ? ""
-            : fmt::format(" Systems that run there today: {}.", fmt::join(instead, "; ")));
+        instead.empty() ? ""
+                        : fmt::format(" Systems that run there today{}: {}.",
+                                      decision.request.chooses_system() ? " do not fit" : "",
+                                      fmt::join(instead, "; ")));
 }
 
 std::string figure(const std::string& caption, const Picture& picture) {

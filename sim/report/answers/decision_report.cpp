@@ -86,6 +86,7 @@ std::string machines_part(const Decision& decision) {
                                                           "tokens_per_s",
                                                           "tokens_per_s_{}_percent",
                                                           "runs_today.runs",
+                                                          "states",
                                                           "bottleneck",
                                                           "device_peak_bytes",
                                                           "device_usable_bytes",
