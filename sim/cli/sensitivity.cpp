@@ -5,12 +5,14 @@
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
+#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
 
 struct SensitivityFlags {
     ScenarioFlags scenario;
+    PlanFlag plan;
     std::string gpu;
     bool json = false;
     std::optional<std::string> svg_file;
@@ -22,8 +24,12 @@ int run_sensitivity(const SensitivityFlags& flags) {
     check_outputs(flags.json, false, {{"--svg", flags.svg_file}}, inputs);
     if (!flags.gpu.empty())
         read_machine_profile(flags.gpu, "--next-gpu");  // first, to refuse an unknown one
-    const Scenario s = resolve(asked_scenario(flags.scenario));
-    const Sensitivity all = sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu);
+    const PlannedScenario asked = asked_scenario(flags.scenario);
+    const Scenario s = resolve(asked);
+    const bool chooses = flags.plan.chooses(flags.scenario);
+    const Sensitivity all = sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu,
+                                        chooses ? given_options(asked) : std::set<std::string>{},
+                                        chooses ? Plans::chosen : Plans::given);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
     return print(flags.json ? sensitivity_json(all) : sensitivity_text(all));
 }
@@ -38,6 +44,7 @@ void add_sensitivity(CLI::App& app, Command& chosen) {
     add_scenario_flags(*command, flags->scenario);
     command->add_option("--next-gpu", flags->gpu,
                         "a machine whose GPU is tried; default: the next one of the library");
+    add_plan_flag(*command, flags->plan);
     add_json_flag(*command, flags->json);
     command->add_option("--svg", flags->svg_file, "write the gains as a tornado picture")
         ->group("Output");

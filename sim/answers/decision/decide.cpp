@@ -144,7 +144,8 @@ void add_upgrades(Decision& decision) {
         decision.upgrades =
             sensitivity(decision.request.model, best.profile, best.machine, training, "",
                         advise ? advise->fixed
-                               : decision.request.chosen_beside.value_or(std::set<std::string>{}));
+                               : decision.request.chosen_beside.value_or(std::set<std::string>{}),
+                        decision.request.chosen_beside ? Plans::chosen : Plans::given);
 }
 
 /// Numbers of the machine that this step does not use.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/search/search.h"
@@ -108,11 +109,16 @@ class GainBand {
     std::vector<double> less_, more_;
 };
 
-/// The prediction with the fastest of the given settings and faster_with_more_memory(); empty if
-/// none fit.
+/// The prediction with the fastest plan or, where plans are as given, with the fastest of the given
+/// settings and faster_with_more_memory(); empty if none fit.
 std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSpec& machine,
                                          const TrainingSpec& asked,
-                                         const std::set<std::string>& fixed) {
+                                         const std::set<std::string>& fixed, Plans plans) {
+    if (plans == Plans::chosen && has_option(asked.schedule, "resident_layers")) {
+        const PlanChoice choice = choose_plan(model, machine, asked, fixed);
+        if (!choice.step) return std::nullopt;
+        return predict(model, machine, choice.training, {.band = Wanted::Band::always});
+    }
     std::vector<TrainingSpec> choices = faster_with_more_memory(model, machine, asked, fixed);
     choices.insert(choices.begin(), asked);
     std::optional<std::pair<TrainingSpec, Seconds>> best;
@@ -130,8 +136,8 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
 
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
-                        const std::string& gpu, const std::set<std::string>& fixed) {
-    std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed);
+                        const std::string& gpu, const std::set<std::string>& fixed, Plans plans) {
+    std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed, plans);
     if (!base)
         throw InputError(
             fmt::format("{} does not fit {} with these settings, so there is no speed to improve; "
@@ -143,7 +149,7 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
     out.not_possible = std::move(tried.not_possible);
     for (const MachineChange& candidate : tried.changes) {
         const MachineSpec changed = candidate.change(machine);
-        std::optional<Prediction> after = fastest_nearby(model, changed, training, fixed);
+        std::optional<Prediction> after = fastest_nearby(model, changed, training, fixed, plans);
         if (!after) {
             out.not_possible.push_back(candidate.name + ": the step does not fit with it");
             continue;

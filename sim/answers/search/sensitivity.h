@@ -35,11 +35,13 @@ struct Sensitivity {
     std::string note;                       ///< that such a machine does not exist, or empty
 };
 
+enum class Plans { given, chosen };
+
 /// Predicts the machine unchanged and with each change: 16 GB more device memory, a link twice as
 /// fast, 8 more cores, host memory 25% faster, the next GPU of the library (or `gpu`, another
 /// machine's). Before and after, it takes the fastest of the given settings and
-/// faster_with_more_memory(), so that all memory is used; options of `fixed` do not change. Throws
-/// InputError if the given settings do not fit the machine.
+/// faster_with_more_memory(), so that all memory is used, or with chosen plans the fastest plan;
+/// options of `fixed` do not change. Throws InputError if no settings fit the machine.
 ///
 /// The band of a gain: each group of rates is moved to both ends of its range before and after at
 /// the same time, and the changes of the gain are combined as in prediction_band.h. Parts that the
@@ -47,6 +49,7 @@ struct Sensitivity {
 /// the rules in scaled_machine.h.
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
-                        const std::string& gpu, const std::set<std::string>& fixed = {});
+                        const std::string& gpu, const std::set<std::string>& fixed = {},
+                        Plans plans = Plans::given);
 
 }  // namespace sluice

@@ -67,8 +67,9 @@ TEST_CASE("advise: the best settings are no slower than those near them", "[sear
     CHECK(best["settings"]["keep_last_layers"] == 40);
     CHECK(best["settings"]["resident_layers"] == 1);
     const auto near = nlohmann::json::parse(
-        run_sluice("sensitivity --json --model qwen2.5-14b --machine h200-sxm-pcie5-1.5tb " +
-                   best["flags"].get<std::string>())
+        run_sluice(
+            "sensitivity --json --plan given --model qwen2.5-14b --machine h200-sxm-pcie5-1.5tb " +
+            best["flags"].get<std::string>())
             .output);
     CHECK(near["base"]["settings"] == "");
     const auto fixed =

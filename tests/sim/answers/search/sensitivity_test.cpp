@@ -16,11 +16,12 @@ using namespace sluice::test;
 namespace {
 
 Sensitivity of(const std::string& model, const std::string& machine, std::int64_t batch,
-               const std::string& gpu = "") {
+               const std::string& gpu = "", Plans plans = Plans::given) {
     const MachineProfile profile = read_machine_profile(machine);
     TrainingSpec training;
     training.batch = batch;
-    return sensitivity(read_model(model), profile, resolve_machine(profile), training, gpu);
+    return sensitivity(read_model(model), profile, resolve_machine(profile), training, gpu, {},
+                       plans);
 }
 
 const Upgrade& named(const Sensitivity& all, const std::string& start) {
@@ -59,6 +60,14 @@ TEST_CASE("sensitivity: what limits is what gains", "[search]") {
     CHECK(turned.base.step.bottleneck() == Lane::compute);
     CHECK(turned.upgrades.front().report.step.bottleneck() == Lane::optimizer);
     CHECK_THAT(sensitivity_text(large), !ContainsSubstring("gpu_compute"));
+}
+
+TEST_CASE("sensitivity: with the fastest plans only the GPU gains at a small batch", "[search]") {
+    const Sensitivity small = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8, "", Plans::chosen);
+    CHECK(small.base.asked.training.resident_layers == 28);
+    CHECK(small.upgrades.front().name.starts_with("the GPU of"));
+    CHECK(small.upgrades.front().gain > 0.5);
+    CHECK(named(small, "host memory").gain < 0.01);
 }
 
 TEST_CASE("sensitivity: device memory is spent on layers that keep everything", "[search]") {
