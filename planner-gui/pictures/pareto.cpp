@@ -151,10 +151,13 @@ Picture pareto_picture(const std::vector<MachineSystem>& rows, CostAxis axis, By
                        const PictureSpace& space) {
     const auto plotted = std::ranges::find_if(rows, &MachineSystem::is_plotted);
     if (plotted == rows.end()) return {};
-    return cost_speed_picture(plotted->value.asked.model_name + ": speed and money",
-                              "predicted; thin lines: 5 to 95%; blue: none is faster for less; "
-                              "grey: the others",
-                              {cost_speed(rows, axis, units)}, space);
+    const AskedStep& asked = plotted->value.asked;
+    return cost_speed_picture(
+        fmt::format("{}: speed and money, {} tokens a step", asked.model_name,
+                    format_thousands(static_cast<double>(asked.training.tokens()))),
+        "predicted; thin lines: 5 to 95%; blue: none is faster for less; "
+        "grey: the others",
+        {cost_speed(rows, axis, units)}, space);
 }
 
 QString band_text(const MachineSystem& row) {
@@ -247,6 +250,10 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
     add_beside_speed(columns, "tokens_per_s_{}_percent", [](const MachineSystem& row) {
         return row.value.is_planned() ? &row.value.asked : nullptr;
     });
+    // One scenario has them, so the picture says them once.
+    for (ColumnOf<MachineSystem>& one : columns)
+        if (one.column.key == "products" || one.column.key == "tokens_a_step")
+            one.column.title.clear();
     Table table = table_of<MachineSystem>(rows, columns);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         Row& row = table.rows[i];

@@ -78,6 +78,41 @@ std::vector<std::size_t> shown_columns(const Table& table) {
     return out;
 }
 
+/// What all rows show in a column; empty if they differ, or fewer than two show something.
+std::string common_text(const Table& table, std::size_t column) {
+    std::string out;
+    int shown = 0;
+    for (const Row& row : table.rows) {
+        const std::string text = cell_text(row.cells[column], table.columns[column].unit);
+        if (text.empty() || !row.cells[column].is_shown()) continue;
+        if (shown++ > 0 && text != out) return "";
+        out = text;
+    }
+    return shown < 2 ? "" : out;
+}
+
+/// The columns of a page, and the line below them: "in all rows: products bf16".
+struct PageColumns {
+    std::vector<std::size_t> columns;
+    std::string in_all_rows;
+};
+PageColumns page_columns(const Table& table) {
+    PageColumns out;
+    for (const std::size_t i : shown_columns(table)) {
+        const Column& column = table.columns[i];
+        const std::string common = column.once_if_equal ? common_text(table, i) : "";
+        if (common.empty()) {
+            out.columns.push_back(i);
+            continue;
+        }
+        std::string title = column.title;
+        std::replace(title.begin(), title.end(), '\n', ' ');
+        out.in_all_rows +=
+            (out.in_all_rows.empty() ? "in all rows: " : ", ") + title + " " + common;
+    }
+    return out;
+}
+
 std::string trimmed(std::string line) {
     line.erase(line.find_last_not_of(' ') + 1);
     return line + "\n";
@@ -196,7 +231,8 @@ std::string to_text(const Table& table, std::string_view indent) {
     std::vector<std::size_t> widths;
     std::vector<bool> right;
     std::size_t height = 0;
-    for (const std::size_t i : shown_columns(table)) {
+    const PageColumns page = page_columns(table);
+    for (const std::size_t i : page.columns) {
         titles.push_back(lines_of(table.columns[i].title));
         height = std::max(height, titles.back().size());
         std::size_t width = 0;
@@ -222,7 +258,7 @@ std::string to_text(const Table& table, std::string_view indent) {
             out += trimmed(std::string(indent) + table.rows[row].heading);
         out += aligned(texts[row], widths, right, indent);
     }
-    return out;
+    return page.in_all_rows.empty() ? out : out + trimmed(std::string(indent) + page.in_all_rows);
 }
 
 std::string to_csv(const Table& table, int digits) {
@@ -275,7 +311,7 @@ Json to_json(const Table& table, bool leave_out) {
 
 std::string to_html(const Table& table) {
     if (table.rows.empty()) return "";
-    const std::vector<std::size_t> columns = shown_columns(table);
+    const auto [columns, in_all_rows] = page_columns(table);
     std::string out = "<div class=\"wide\"><table>\n<thead><tr>";
     for (const std::size_t i : columns) {
         std::string title = table.columns[i].title;
@@ -293,7 +329,8 @@ std::string to_html(const Table& table) {
                              html_content(row.cells[i], table.columns[i].unit));
         out += "</tr>\n";
     }
-    return out + "</table></div>\n";
+    out += "</table></div>\n";
+    return in_all_rows.empty() ? out : out + html_element("p", in_all_rows);
 }
 
 }  // namespace sluice

@@ -88,6 +88,8 @@ struct Column {
     Unit unit = Unit::text;
     std::string help = {};  ///< tooltip of the title
     Programs programs = Programs::all;
+    /// Where all its values look the same, pages have no such column but a line below the table.
+    bool once_if_equal = false;
     bool operator==(const Column&) const = default;
 };
 
@@ -118,6 +120,8 @@ struct ColumnOf {
              std::string help = {}, Programs programs = Programs::all)
         : ColumnOf(std::move(key), std::move(title), Unit::text, std::move(of), std::move(help),
                    programs) {}
+
+    ColumnOf once_if_equal() && { return column.once_if_equal = true, std::move(*this); }
 
     Column column;
     std::function<Cell(const Item&)> cell;

@@ -54,15 +54,20 @@ void add_beside_speed(std::vector<ColumnOf<Item>>& columns, std::string_view aft
          {"runs_today.program", "", today(&RunsToday::program)},
          {"runs_today.why_not", "", today(&RunsToday::why_not)},
          {"runs_today.source", "", today(&RunsToday::source)},
-         {"states", "states", of([](const AskedStep& step) { return states_cell(step.training); }),
-          "precision of the parameters and of the moments that are kept"},
-         {"products", "products", of([](const AskedStep& step) {
-              return step.training.compute == Compute::fp8 ? std::string("fp8")
-                                                           : std::string("bf16");
-          }),
-          "precision of the layers' matrix products"},
-         {"tokens_a_step", "tokens a step", Unit::whole,
-          of([](const AskedStep& step) { return step.training.tokens(); }), "batch x sequence"}});
+         ColumnOf<Item>("states", "states",
+                        of([](const AskedStep& step) { return states_cell(step.training); }),
+                        "precision of the parameters and of the moments that are kept")
+             .once_if_equal(),
+         ColumnOf<Item>("products", "products", of([](const AskedStep& step) {
+                            return step.training.compute == Compute::fp8 ? std::string("fp8")
+                                                                         : std::string("bf16");
+                        }),
+                        "precision of the layers' matrix products")
+             .once_if_equal(),
+         ColumnOf<Item>("tokens_a_step", "tokens a step", Unit::whole,
+                        of([](const AskedStep& step) { return step.training.tokens(); }),
+                        "batch x sequence")
+             .once_if_equal()});
 }
 
 }  // namespace sluice

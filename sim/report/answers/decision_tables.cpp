@@ -79,8 +79,9 @@ Table decision_machines_table(const Decision& decision) {
              const RunCost cost = c.cost.run;
              return cost.kwh ? days_or_kwh(*cost.kwh) : Cell();
          })},
-        {"confidence", "confidence",
-         [](auto& c) { return confidence_name(c.report().plan.confidence); }},
+        ColumnOf<Candidate>("confidence", "confidence",
+                            [](auto& c) { return confidence_name(c.report().plan.confidence); })
+            .once_if_equal(),
         {"", "short", [](auto& c) { return short_by(c.report()); }}};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const Candidate& c) { return &c.report().asked; });

@@ -186,8 +186,9 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
              return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
          }),
          "at the typical rent of its GPUs"},
-        {"confidence", "confidence",
-         [](auto& c) { return confidence_name(c.report().plan.confidence); }}};
+        ColumnOf<Compared>("confidence", "confidence", [](auto& c) {
+            return confidence_name(c.report().plan.confidence);
+        }).once_if_equal()};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const Compared& c) { return &c.report().asked; });
     return table_of<Compared>(systems, columns);

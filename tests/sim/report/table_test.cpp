@@ -51,6 +51,18 @@ TEST_CASE("table: text is aligned, hides what says nothing, and groups rows", "[
     CHECK(to_text(Table{table.columns}).empty());
 }
 
+TEST_CASE("table: a column of equal values is a line below the table, if it may be", "[report]") {
+    Table table = runs_table();
+    table.columns[0].once_if_equal = table.columns[3].once_if_equal = true;
+    CHECK(to_text(table) == to_text(runs_table()));  // they differ, and one row shows bytes
+    table.rows[1].cells[3] = table.rows[0].cells[3];
+    CHECK_THAT(to_text(table), ContainsSubstring("c <&>          -                     -  NO\n"
+                                                 "in all rows: device peak 40.0 GB\n"));
+    CHECK_THAT(to_html(table), ContainsSubstring("<p>in all rows: device peak 40.0 GB</p>") &&
+                                   !ContainsSubstring("<th>device peak"));
+    CHECK_THAT(to_csv(table), ContainsSubstring("device_peak_bytes"));
+}
+
 TEST_CASE("table: each unit has its digits", "[report]") {
     const auto text = [](Cell cell, Unit unit) { return cell_text(cell, unit); };
     CHECK(text(14320, Unit::whole) == "14,320");
