@@ -25,9 +25,9 @@ void add_plan_flag(CLI::App& command, PlanFlag& flag) {
             flag.chosen = text == "auto";
         },
         fmt::format("auto (default): chooses the recomputation, micro-batches, resident layers and "
-                    "tables of the fastest step of {}, unless flags give them; given (default with "
-                    "--scenario): uses the defaults",
-                    Schedule()->name));
+                    "tables of the fastest step of {}, unless flags give them; given{}: uses the "
+                    "defaults",
+                    Schedule()->name, flag.chosen ? "" : " (default with --scenario)"));
 }
 
 void add_planned_too_flag(CLI::App& command, bool& planned_too) {

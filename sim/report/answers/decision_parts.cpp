@@ -258,11 +258,12 @@ std::vector<std::string> answer(const Decision& decision) {
                                   : without_price.size() == 1
                                       ? ", so it cannot be chosen by cost"
                                       : ", so they cannot be chosen by cost"));
-    if (!decision.request.advise)
+    if (has_own_settings(decision.request))
+        out.push_back("Each machine has the settings given for it.");
+    else if (!decision.request.advise)
         out.push_back(fmt::format(
             "{} --advise searches other settings, too.",
-            has_own_settings(decision.request) ? "Each machine has the settings given for it."
-            : decision.request.chosen_beside
+            decision.request.chosen_beside
                 ? fmt::format("Each single GPU has its fastest plan for batch {}.",
                               decision.request.training.batch)
                 : fmt::format("All machines have the same settings, with batch {}. They need not "

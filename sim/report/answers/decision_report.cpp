@@ -88,6 +88,7 @@ std::string machines_part(const Decision& decision) {
                                                           "runs_today.runs",
                                                           "states",
                                                           "products",
+                                                          "tokens_a_step",
                                                           "bottleneck",
                                                           "device_peak_bytes",
                                                           "device_usable_bytes",
@@ -187,12 +188,12 @@ std::string decision_text(const Decision& decision) {
     std::string out = question(decision) + "\n\n";
     for (const std::string& sentence : answer(decision)) out += sentence + "\n";
     return out + "\n" +
-           to_text(
-               select(decision_machines_table(decision),
-                      {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent",
-                       "runs_today.runs", "states", "products", "device_peak_bytes",
-                       "host_peak_bytes", "usd_per_hour", "usd_per_million_tokens",
-                       "usd_per_million_tokens_of_a_full_node", "days", "confidence", "short"})) +
+           to_text(select(
+               decision_machines_table(decision),
+               {"machine", "fits", "tokens_per_s", "tokens_per_s_{}_percent", "runs_today.runs",
+                "states", "products", "tokens_a_step", "device_peak_bytes", "host_peak_bytes",
+                "usd_per_hour", "usd_per_million_tokens", "usd_per_million_tokens_of_a_full_node",
+                "days", "confidence", "short"})) +
            "\n" + to_text(decision_settings_table(decision));
 }
 
