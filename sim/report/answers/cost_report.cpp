@@ -72,9 +72,12 @@ void append_offers(std::string& out, const CostAnswer& answer) {
 
 void append_side_by_side(std::string& out, const std::optional<FullNode>& together) {
     if (!together) return;
-    out += fmt::format("node     {:g} such job{} side by side, limited by {}", together->jobs,
-                       together->jobs == 1 ? "" : "s", node_part_name(together->limit));
-    if (together->jobs > 1) {
+    const char* const limit = node_part_name(together->limit);
+    if (together->jobs < 2) {
+        out += fmt::format("node     no second such job fits beside it: {}", limit);
+    } else {
+        out += fmt::format("node     {:g} such jobs side by side, limited by {}", together->jobs,
+                           limit);
         out += fmt::format("; each {} tokens/s, {} of one alone",
                            format_thousands(together->tokens_per_s),
                            format_percent(together->of_alone));
