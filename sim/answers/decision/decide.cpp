@@ -71,7 +71,12 @@ std::optional<TrainingSpec> fastest_that_runs(const DecisionRequest& request,
             return has_option(schedule, training_option(field));
         });
         if (!has_all || !runs_today(schedule, request.model, machine).runs()) continue;
-        TrainingSpec training = training_of(schedule, request.training);
+        TrainingSpec training;
+        try {
+            training = training_of(schedule, request.training);
+        } catch (const InputError&) {
+            continue;  // the options break a rule of that system
+        }
         if (!fits_machine(request.model, machine, training)) {
             const auto fitting = whole_batch_that_fits(request.model, machine, training);
             if (!fitting) continue;
