@@ -154,7 +154,7 @@ Table machine_choices_table(const MachineChoices& choices) {
              return fmt::format("{}{}", marks_of(one).by_hour ? "h" : "",
                                 marks_of(one).by_token ? "t" : "");
          }},
-        {"share_of_cases_best_is_cheaper", "best wins", Unit::share,
+        {"share_of_cases_best_is_cheaper", "best is\ncheaper in", Unit::share,
          [&](auto& one) { return best_is_cheaper(best, one); },
          "share of cases in which a token costs less on the best machine; shared errors cancel"},
         {"", "verdict", [&](auto& one) { return verdict(one, choices.tokens_per_s); }}};
