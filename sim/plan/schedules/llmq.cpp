@@ -1,7 +1,10 @@
 // LLMQ, a trainer in CUDA C++ (from reading github.com/IST-DASLab/llmq at b77d969: llama_model.cpp,
 // llama_run_state.cpp, llama_weights.cpp, adamw_optimizer.cpp). Parameters, gradients and moments
 // are bf16, 8 bytes a parameter, in device memory; with moments on the host, two layers of them
-// pass the device at a time. All buffers exist during the whole run. A step:
+// pass the device at a time. All buffers exist during the whole run. Offload (--offload-master,
+// --shard-weights --offload-quants, --shard-gradients --offload-gradients): masters pass with the
+// moments; each pass copies a layer's weights into one of two slots, unless they are still there;
+// kernels of the stream that computes add a layer's gradients to sums in host memory. A step:
 //
 // Micro-batches: forward, then all of the head, then backward, in CUDA graphs. The first
 // micro-batch's gradients are written, the others are added in bf16.
@@ -13,6 +16,7 @@
 
 #include "sim/plan/runs_today.h"
 #include "sim/plan/schedules/llmq_kernels.h"
+#include "sim/plan/schedules/llmq_memory.h"
 #include "sim/plan/schedules/pytorch.h"
 
 namespace sluice {
@@ -24,15 +28,15 @@ constexpr double kBf16NormTraffic = kBf16, kBf16AdamTraffic = 7 * kBf16;
 // Rate of its AdamW over a device copy's: 44 ms for 7.6 B parameters on an H200
 // (validation/llmq-h200.json).
 constexpr double kAdamShare = 0.56;
-// Device bytes of CUDA graphs, NCCL and cuDNN in addition to a process with the device loaded.
-constexpr double kLibraries = 0.9e9;
+
+constexpr int kNoLayer = -2;
 
 class Llmq : public MicroBatchStep {
   public:
     Llmq(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : MicroBatchStep(model, machine, training, KernelStyle::fused, 0),
           fp8_(training.compute == Compute::fp8),
-          moments_on_host_(training.moments == MomentPlacement::host) {}
+          offload_(training) {}
 
   private:
     struct LayerKernels {
@@ -55,140 +59,124 @@ class Llmq : public MicroBatchStep {
     }
     const LayerKernels& kernels_of(int layer) const { return kinds_[kind_of(model_, layer)]; }
 
-    struct PerToken {
-        double hidden, attention, qkv, width, statistics;  ///< elements; statistics in bytes
-    };
-    PerToken per_token(const LayerSpec& kind) const {
-        const AttentionSpec& a = kind.attention;
-        return {static_cast<double>(model_.hidden), static_cast<double>(a.output_width()),
-                static_cast<double>(a.qkv_width()), width_of_token(kind.feed_forward),
-                static_cast<double>(kFp32 * (a.heads + kind.norms))};
-    }
-    /// What a layer keeps of a token in addition to its input, and what all layers share of it.
-    std::pair<double, double> activation_bytes(const LayerSpec& kind) const {
-        const PerToken t = per_token(kind);
-        const double input = fp8_ ? 1 : kBf16;  // of a product
-        const double attention = kBf16 * (t.qkv + t.attention + t.hidden),
-                     norms = 2 * input * t.hidden, product = input * t.width,
-                     gate_up = 2 * kBf16 * t.width;
-        const double codes = fp8_ ? t.attention + t.hidden + t.qkv : 0,
-                     in_bf16 = fp8_ ? kBf16 * (t.hidden + t.width) : 0;
-        switch (training_.recompute) {
-            case Recompute::none:
-                return {attention + norms + product + gate_up + t.statistics, codes + in_bf16};
-            case Recompute::keep_attention:
-                return {attention + t.statistics, codes + in_bf16 + norms + product + gate_up};
-            case Recompute::full:
-                break;
-        }
-        return {t.statistics, codes + in_bf16 + attention + norms + product + gate_up};
-    }
-
-    void declare_activations() {
-        const double all = tokens(pass_), input = input_bytes(model_, pass_);
-        double kept = 0, shared = 0, backward = 0;
-        for (int layer = 0; layer < layers_; ++layer) {
-            const LayerSpec& kind = model_.layer(layer);
-            const auto [own, common] = activation_bytes(kind);
-            const PerToken t = per_token(kind);
-            kept += all * own;
-            shared = std::max(shared, all * common);
-            // The gradient of the product; in FP8 the codes of gate's and up's, in both orders.
-            backward = std::max(backward, all * (fp8_ ? 4 * t.width + t.hidden : kBf16 * t.width));
-        }
-        build_.on_device("kept activations", Kind::activations, kept);
-        build_.on_device("activations of one layer", Kind::activations, shared);
-        // Embedded tokens, last norm, and the gradients of the residual, of that norm and of the
-        // embedded tokens.
-        build_.on_device("first and last hidden state, and gradients", Kind::activations,
-                         5 * input);
-        const bool on_host = host_checkpoints(training_);
-        build_.on_device("layer inputs", Kind::checkpoints, (on_host ? 2 : layers_) * input);
-        if (on_host) build_.on_host("layer inputs", Kind::checkpoints, layers_ * input);
-        const double logits =
-            static_cast<double>(std::min(pass_.tokens(), training_.loss_chunk_tokens)) *
-            static_cast<double>(model_.vocabulary) * kBf16;
-        const double moments = moments_on_host_ ? 2 * largest_layer_bytes(model_) * 2 : 0;
-        build_.on_device("stack of temporaries", Kind::workspace,
-                         std::max({logits, backward, moments}));
-    }
-
     void declare() override {
         declare_kernels();
-        const double all = all_parameters(model_);
-        build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_device("libraries", Kind::workspace, kLibraries);
-        build_.on_device("bf16 parameters", Kind::weights, kBf16 * all);
-        if (fp8_) {
-            const auto tables =
-                static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
-            build_.on_device("FP8 weights of layers", Kind::weights, all - tables);
-        }
-        build_.on_device("bf16 gradients", Kind::gradients, kBf16 * all);
-        build_.standing("bf16 moments", Kind::optimizer_state,
-                        moments_on_host_ ? Tier::host : Tier::device, 2 * kBf16 * all);
-        declare_activations();
+        declare_llmq_memory(model_, machine_, training_, pass_, build_);
     }
 
     void pass() override {
         std::vector<OperationId> out;  // of layer inputs
+        const std::size_t later_sums = is_first() || offload_.gradients ? 0 : 1;
+        OperationId table = table_in(kEmbeddingLayer);
         for (int layer = 0; layer < layers_; ++layer) {
             Operation work = gpu_operation({kernels_of(layer).forward});
-            if (is_first())
+            if (is_first() && !offload_.masters)
                 work.kernels.insert(work.kernels.begin(), kernels_of(layer).cast_weights);
             if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
             // A slot for two layers' inputs is free when the earlier one has left.
             const OperationId free = host_checkpoints(training_) && layer > 1 ? out[layer - 2] : -1;
+            const OperationId in = weights_in(layer);
             const OperationId done =
-                build_.add(OperationKind::forward, layer, {{free}}, std::move(work));
+                build_.add(OperationKind::forward, layer,
+                           {{free}, {in}, {std::exchange(table, -1)}}, std::move(work));
+            weights_free_[layer % 2] = done;
+            if (layer == 0) table_free_ = done;
             if (host_checkpoints(training_))
                 out.push_back(build_.add(OperationKind::copy_checkpoint_out, layer, {{done}},
                                          copy_operation(input_bytes(model_, pass_))));
         }
-        OperationId later = build_.add(OperationKind::loss, layers_, {},
+        table = table_in(layers_);
+        OperationId later = build_.add(OperationKind::loss, layers_, {{table}},
                                        gpu_operation({head_[is_first() ? 0 : 1]}));
+        table_free_ = later;
         OperationId last = later;
+        Waits sums;
         for (int layer = layers_ - 1; layer >= 0; --layer) {
+            Waits waits = std::exchange(sums, {});
             // The last two inputs are still there.
-            OperationId in = -1;
             if (host_checkpoints(training_) && layer < layers_ - 2)
-                in = build_.add(OperationKind::copy_checkpoint_in, layer, {{later}, {out[layer]}},
-                                copy_operation(input_bytes(model_, pass_)));
+                waits.push_back(
+                    {build_.add(OperationKind::copy_checkpoint_in, layer, {{later}, {out[layer]}},
+                                copy_operation(input_bytes(model_, pass_)))});
+            waits.push_back({weights_in(layer)});
             later = std::exchange(
-                last, build_.add(OperationKind::backward, layer, {{in}},
-                                 gpu_operation({kernels_of(layer).backward[is_first() ? 0 : 1]})));
+                last, build_.add(OperationKind::backward, layer, std::move(waits),
+                                 gpu_operation({kernels_of(layer).backward[later_sums]})));
+            weights_free_[layer % 2] = last;
+            sums = add_gradients(layer, last);
         }
-        build_.add(OperationKind::embedding_backward, kEmbeddingLayer, {},
+        if (!is_last()) table_in(kEmbeddingLayer);
+        build_.add(OperationKind::embedding_backward, kEmbeddingLayer, std::move(sums),
                    gpu_operation({embedding_backward_}));
         last_ = build_.next() - 1;
+    }
+
+    /// A copy of a layer's weights into its slot; -1 if they are there.
+    OperationId weights_in(int layer) {
+        const auto slot = static_cast<std::size_t>(layer % 2);
+        if (!offload_.weights || std::exchange(in_slot_[slot], layer) == layer) return -1;
+        return weights_copy(layer, weights_free_[slot],
+                            (fp8_ ? 1 : kBf16) * parameters_of_layer(model_, layer));
+    }
+    /// Embedding and head take turns in one buffer; a tied table stays there.
+    OperationId table_in(int layer) {
+        const int table = model_.tied_embeddings ? kEmbeddingLayer : layer;
+        if (!offload_.weights || table_ == table) return -1;
+        table_ = table;
+        return weights_copy(
+            layer, table_free_,
+            layer == kEmbeddingLayer ? embedding_bytes(model_) : head_bytes(model_));
+    }
+    OperationId weights_copy(int layer, OperationId free, double bytes) {
+        const OperationId in =
+            build_.add(OperationKind::copy_weights_in, layer, {{free}}, copy_operation(bytes));
+        if (first_in_ < 0) first_in_ = in;
+        return in;
+    }
+
+    /// A kernel adds a layer's gradients to the sums on the host; the next one waits for it.
+    Waits add_gradients(int layer, OperationId computed) {
+        if (!offload_.gradients) return {};
+        const Operation copy = copy_operation(layer_bytes(layer));
+        Waits out = {{build_.add(OperationKind::copy_gradients_out, layer, {{computed}}, copy)}};
+        if (!is_first())
+            out.push_back(
+                {build_.add(OperationKind::copy_gradients_in, layer, {{computed}}, copy)});
+        return out;
     }
 
     Operation update(double parameters) {
         return gpu_operation(
             {build_.kernels({memory_bound("AdamW", kBf16AdamTraffic / kAdamShare * parameters)})});
     }
-    Operation moments(double parameters) const { return copy_operation(2 * kBf16 * parameters); }
-    /// AdamW on moments that wait on the host: into one of two slots, and back.
+    /// AdamW on states that wait on the host: into one of two slots, and back. Gradients there are
+    /// read by the kernel, which also writes FP8 weights that wait there.
     void update_layer(int layer) {
-        const double parameters = parameters_of_layer(model_, layer);
+        const double parameters = parameters_of_layer(model_, layer),
+                     states = offload_.state_bytes();
         const std::size_t slot = static_cast<std::size_t>(layer % 2);
         const OperationId in =
             build_.add(OperationKind::read_states, Lane::host_to_device, layer,
-                       {{stored_[slot] < 0 ? last_ : stored_[slot]}}, moments(parameters));
+                       {{stored_[slot] < 0 ? last_ : stored_[slot]}},
+                       copy_operation((states + (offload_.gradients ? kBf16 : 0)) * parameters));
+        Operation work = update(parameters);
+        if (offload_.masters) work.kernels.push_back(kernels_of(layer).cast_weights);
         const OperationId updated =
-            build_.add(OperationKind::update, Lane::compute, layer, {{in}}, update(parameters));
-        stored_[slot] = build_.add(OperationKind::write_states, Lane::device_to_host, layer,
-                                   {{updated}}, moments(parameters));
+            build_.add(OperationKind::update, Lane::compute, layer, {{in}}, std::move(work));
+        stored_[slot] =
+            build_.add(OperationKind::write_states, Lane::device_to_host, layer, {{updated}},
+                       copy_operation((states + (offload_.weights && fp8_ ? 1 : 0)) * parameters));
     }
-    /// The kernel reads and writes moments of the tables in host memory.
+    /// The kernel reads and writes states of the tables in host memory.
     void update_table(int layer, double parameters) {
         std::vector<Dependency> moved;
         const Dependency start{build_.next() - 1};
-        if (moments_on_host_) {
+        const double states = (offload_.moments ? 2 * kBf16 : 0) + (offload_.weights ? kBf16 : 0);
+        if (states > 0) {
             moved = {{build_.add(OperationKind::read_states, Lane::host_to_device, layer, {start},
-                                 moments(parameters))},
+                                 copy_operation(states * parameters))},
                      {build_.add(OperationKind::write_states, Lane::device_to_host, layer, {start},
-                                 moments(parameters))}};
+                                 copy_operation(states * parameters))}};
         }
         build_.add(OperationKind::update, Lane::compute, layer, std::move(moved),
                    update(parameters));
@@ -196,17 +184,27 @@ class Llmq : public MicroBatchStep {
 
     void optimize() override {
         const double all = all_parameters(model_);
-        build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {},
+        OperationId gradients = -1;
+        if (offload_.gradients) {
+            double layers = 0;
+            for (int layer = 0; layer < layers_; ++layer) layers += layer_bytes(layer);
+            gradients = build_.add(OperationKind::copy_gradients_in, kEmbeddingLayer, {{last_}},
+                                   copy_operation(layers));
+        }
+        build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {{gradients}},
                    gpu_operation({build_.kernels({memory_bound("norm", kBf16NormTraffic * all)})}));
         update_table(kEmbeddingLayer, static_cast<double>(embedding_parameters(model_)));
         for (int layer = 0; layer < layers_; ++layer) {
-            if (moments_on_host_)
+            if (offload_.state_bytes() > 0)
                 update_layer(layer);
             else
                 build_.add(OperationKind::update, Lane::compute, layer, {},
                            update(parameters_of_layer(model_, layer)));
         }
         update_table(layers_, static_cast<double>(head_parameters(model_)));
+        if (first_in_ < 0) return;
+        for (const OperationId written : {stored_[0], stored_[1], build_.next() - 1})
+            if (written >= 0) build_.wait(first_in_, {written, true});
     }
 
     void finish() override {
@@ -218,12 +216,18 @@ class Llmq : public MicroBatchStep {
         build_.host_moments({host, "plus the file's pages"}, {host}, {host}, {host});
     }
 
-    const bool fp8_, moments_on_host_;
+    const bool fp8_;
+    const LlmqOffload offload_;
     std::vector<LayerKernels> kinds_;
     std::array<std::int32_t, 2> head_{};  ///< of the first and of later micro-batches
     std::int32_t embedding_ = 0, embedding_backward_ = 0;
     OperationId last_ = -1;                      ///< of backward
-    std::array<OperationId, 2> stored_{-1, -1};  ///< the last copy out of a slot of moments
+    std::array<OperationId, 2> stored_{-1, -1};  ///< the last copy out of a slot of states
+    // Weights on the host: the layer in a slot, the table in its buffer, and their last uses.
+    std::array<int, 2> in_slot_{kNoLayer, kNoLayer};
+    int table_ = kNoLayer;
+    std::array<OperationId, 2> weights_free_{-1, -1};
+    OperationId table_free_ = -1, first_in_ = -1;
 };
 
 /// Llama and Qwen2 models: no norms of heads either.
@@ -239,7 +243,8 @@ ScheduleRecord llmq_schedule() {
     return {.name = "llmq",
             .measured_system = "LLMQ",
             .plan = plan_of<Llmq>,
-            .options = {"compute", "recompute", "checkpoints", "moments", "loss_chunk_tokens"},
+            .options = {"compute", "recompute", "checkpoints", "moments", "offload",
+                        "loss_chunk_tokens"},
             .program = {.name = "LLMQ",
                         .gpu_makers = {"NVIDIA"},
                         .lacks = lacks,

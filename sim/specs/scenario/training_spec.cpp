@@ -120,6 +120,14 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::moments>(
         "moments", "", 0, 1, "memory in which the optimizer's moments wait",
         {{"device", index(MomentPlacement::device)}, {"host", index(MomentPlacement::host)}}));
+    options.push_back(option<&T::offload>(
+        "offload", "", 0, 3,
+        "what else waits on the host, each with those before: bf16 masters of FP8 weights, the "
+        "weights (two layers are on the device), the layers' gradients",
+        {{"none", index(Offload::none)},
+         {"masters", index(Offload::masters)},
+         {"weights", index(Offload::weights)},
+         {"gradients", index(Offload::gradients)}}));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,

@@ -21,6 +21,10 @@ class JsonObject;
 enum class Sharding : std::uint8_t { full, states, none };
 enum class CheckpointPlacement : std::uint8_t { device, host };
 enum class MomentPlacement : std::uint8_t { device, host };
+/// What waits on the host in addition to the moments, each with those before it: nothing; masters
+/// of layers whose products read FP8 weights; the weights, two layers of which are on the device;
+/// the layers' gradients.
+enum class Offload : std::uint8_t { none, masters, weights, gradients };
 /// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
 /// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
@@ -49,6 +53,7 @@ struct TrainingSpec {
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     /// Of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;
+    Offload offload = Offload::none;       ///< (llmq)
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
     std::int64_t state_bytes =

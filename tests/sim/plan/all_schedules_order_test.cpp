@@ -86,6 +86,11 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
         training.moments = moments;
         if (moments == MomentPlacement::host) training.checkpoints = CheckpointPlacement::host;
     }
+    for (const Offload offload : {Offload::masters, Offload::weights, Offload::gradients}) {
+        TrainingSpec& training = add("llmq", Schedule("llmq"));
+        training.offload = offload;
+        training.compute = Compute::fp8;
+    }
     for (const std::int64_t sub_group : {0, 1'000'000, 30'000'000}) {
         add("zero3-offload", Schedule("zero3-offload")).sub_group_elements = sub_group;
         add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = sub_group;
