@@ -119,6 +119,10 @@ void add_run_flags(CLI::App& app, Flags& flags) {
                    "number of newest checkpoints that stay; older ones are removed")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
+    app.add_option(
+        "--save-memory", s.save_memory,
+        "host memory, as in 16GiB, with which training goes on while a checkpoint is "
+        "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
     app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out");
     app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
     app.add_option("--precision", s.precision,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "engine/run/embedding_rows.h"
 #include "engine/run/lane_runner.h"
@@ -46,6 +48,9 @@ class StreamedStep {
     /// Continues from a step that was clipped by this factor.
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     void finish() { runner_.finish(); }
+    /// `before` is called with a section on the host before its parameters or moments change, on
+    /// the thread that uses the pool. Precondition: no step is at work.
+    void before_update(std::function<void(int section)> before) { before_ = std::move(before); }
     /// Measured intervals of the step before the last; after it returned from run().
     std::vector<OperationInterval> intervals_of_step_before() {
         return runner_.intervals_of_step_before();
@@ -98,6 +103,9 @@ class StreamedStep {
     /// Whether everything that left the device with these gradients is finite; if not, the step
     /// stops here.
     static bool finite(State& state, const StepSums& sums);
+    void announce(int section) const {
+        if (before_) before_(section);
+    }
     StepOutcome redo(const State& clipped);
 
     const ModelSpec& model_;
@@ -119,6 +127,7 @@ class StreamedStep {
     bool other_rows_later_ = true;
 
     std::array<State, 2> states_;
+    std::function<void(int section)> before_;
     double max_norm_ = 0;
     double last_factor_ = 1;  ///< of clipping: the guess for the next step
     bool gathered_ = false;   ///< the rows of the next step are in host_buffers_.rows_in()

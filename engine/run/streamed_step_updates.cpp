@@ -101,16 +101,19 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     }
     if (op.layer != kEmbeddingLayer) {
         if (!finite(s, *host_buffers_.sums(section))) return;
+        announce(section);
         adamw(pool_, s.pass, s.adam, store_.block(section), store_.decay_ranges(section),
               {.bf16 = host_buffers_.gradients(section)});
         return;
     }
     if (!s.finite) return;
+    announce(section);
     const bool first = id == first_rows_;
     rows_.update(step, s.pass, s.adam, tied_gradient(), first);
     if (!other_rows_later_) rows_.update(step, s.pass, s.adam, tied_gradient(), false);
     if (!first || !model_.tied_embeddings) return;
     // The final norm of a tied model, whose head has nothing else.
+    announce(store_.head());
     adamw(pool_, s.pass, s.adam, store_.block(store_.head()), store_.decay_ranges(store_.head()),
           {.bf16 = tied_gradient() + head_.norm().offset});
 }
@@ -139,11 +142,13 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
 StepOutcome StreamedStep::redo(const State& clipped) {
     runner_.finish();
     for (int section = 0; section < store_.sections(); ++section) {
-        if (resident_.has(section))
+        if (resident_.has(section)) {
             resident_.rewind(section, clipped.adam);
-        else
-            adamw(pool_, UpdatePass::rewind, clipped.adam, store_.block(section),
-                  store_.decay_ranges(section), {});
+            continue;
+        }
+        announce(section);
+        adamw(pool_, UpdatePass::rewind, clipped.adam, store_.block(section),
+              store_.decay_ranges(section), {});
     }
     if (!resident_embedding()) rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
     State again = clipped;

@@ -56,10 +56,10 @@ bool RunCheckpoints::is_due(std::int64_t step) const {
 }
 
 void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state, bool last,
-                          std::optional<std::int64_t> rising_since) const {
+                          std::optional<std::int64_t> rising_since, const ReadState& read) const {
     try {
-        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_,
-                        rising_since);
+        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, rising_since,
+                        read);
     } catch (const InputError& error) {
         if (last) throw;
         say_on_stderr(

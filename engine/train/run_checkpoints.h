@@ -27,9 +27,9 @@ class RunCheckpoints {
     bool is_due(std::int64_t step) const;
     /// Only the last checkpoint must be written: a full disk does not end the training. Throws
     /// InputError for the last one. The newest from before `rising_since`, where the gradient's
-    /// norm rises, stays.
+    /// norm rises, stays. `read`: see save_checkpoint().
     void save(const ParameterStore& store, const TrainingState& state, bool last,
-              std::optional<std::int64_t> rising_since) const;
+              std::optional<std::int64_t> rising_since, const ReadState& read = {}) const;
     /// From which checkpoint should a run continue whose loss is no longer finite, and which are
     /// suspect? A clause.
     std::string advice_after_divergence(std::optional<std::int64_t> rising_since) const;

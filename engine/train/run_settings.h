@@ -25,14 +25,17 @@ struct TrainSettings {
     std::uint64_t seed = 0;        ///< of initialisation, shuffling and stochastic rounding
     double init_deviation = 0.02;  ///< standard deviation of random weights
 
-    std::vector<std::string> data;            ///< shards, texts, folders
-    std::vector<std::string> validation;      ///< held-out data, as `data`; may be empty
-    std::int64_t validate_every = 100;        ///< steps between two validation losses
-    std::string model_files;                  ///< a folder or file whose tokenizer is kept
-    std::optional<std::string> load;          ///< safetensors to start from
-    std::optional<std::string> out;           ///< folder of checkpoints
-    std::int64_t save_every = 0;              ///< steps between checkpoints; 0: only at the end
-    int keep = 2;                             ///< newest checkpoints that stay
+    std::vector<std::string> data;        ///< shards, texts, folders
+    std::vector<std::string> validation;  ///< held-out data, as `data`; may be empty
+    std::int64_t validate_every = 100;    ///< steps between two validation losses
+    std::string model_files;              ///< a folder or file whose tokenizer is kept
+    std::optional<std::string> load;      ///< safetensors to start from
+    std::optional<std::string> out;       ///< folder of checkpoints
+    std::int64_t save_every = 0;          ///< steps between checkpoints; 0: only at the end
+    int keep = 2;                         ///< newest checkpoints that stay
+    /// Host memory for state that is to be written while it changes; 0: steps wait until a
+    /// checkpoint is written; empty: what the plan leaves
+    std::optional<std::string> save_memory;
     bool resume = false;                      ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step

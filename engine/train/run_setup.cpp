@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "engine/machine/machine_here.h"
 #include "engine/train/progress.h"
+#include "engine/train/state_snapshot.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 
@@ -17,6 +22,16 @@ DType choose_precision(const TrainSettings& settings, const DeviceFacts& device)
     if (device.is_gpu)
         throw InputError("--precision fp32 runs on the CPU only; give --device cpu, or bf16");
     return DType::fp32;
+}
+
+MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
+                           const DeviceFacts& device) {
+    std::optional<GpuFacts> gpu;
+    if (device.is_gpu) gpu = {device.name, device.memory_capacity, device.context};
+    std::optional<Bytes> host_memory;
+    if (settings.host_memory)
+        host_memory = static_cast<Bytes>(parse_memory_size(*settings.host_memory, "--host-memory"));
+    return machine_here(host, gpu, host_memory);
 }
 
 namespace {
@@ -34,6 +49,26 @@ PlannedStep with_double_device_memory(PlannedStep plan) {
         device.by_kind[kind] *= 2;
     }
     device.bytes *= 2;
+    return plan;
+}
+
+Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const ModelSpec& model,
+                         const TrainingSpec& training) {
+    if (!settings.out || settings.save_every == 0 || settings.save_every >= settings.steps)
+        return 0;
+    if (settings.save_memory == "0") return 0;
+    const Bytes needed = whole_snapshot_bytes(model, static_cast<int>(training.state_bytes));
+    if (settings.save_memory)
+        return std::min(
+            needed, static_cast<Bytes>(parse_memory_size(*settings.save_memory, "--save-memory")));
+    const Bytes left = std::max<Bytes>(fit.host.usable - fit.host.peak.bytes, 0);
+    return std::min(needed, left / 2);
+}
+
+PlannedStep with_save_memory(PlannedStep plan, Bytes bytes) {
+    Peak& host = plan.fit.host.peak;
+    host.bytes += bytes;
+    host.by_kind[static_cast<std::size_t>(MemoryKind::pinned_buffers)] += bytes;
     return plan;
 }
 

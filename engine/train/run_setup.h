@@ -13,8 +13,21 @@ namespace sluice {
 /// Type of activations. Throws InputError if the device does not support it.
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
 
+/// The machine to plan for: this one, with --host-memory. Throws InputError if that is no size.
+MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
+                           const DeviceFacts& device);
+
 /// Activations in fp32: every device buffer has twice the planned bytes.
 PlannedStep with_double_device_memory(PlannedStep plan);
+
+/// Host memory for state that is still to be written when it changes (StateSnapshot): what
+/// --save-memory says, else all that is needed or half of what the plan leaves free; none if no
+/// step comes after a checkpoint. Throws InputError if --save-memory is no size.
+Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const ModelSpec& model,
+                         const TrainingSpec& training);
+
+/// Counts that memory as page-locked buffers.
+PlannedStep with_save_memory(PlannedStep plan, Bytes bytes);
 
 /// Prints the plan's memory by kind, before anything is allocated.
 void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,

@@ -126,7 +126,7 @@ std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
 
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep, const ModelFiles& beside,
-                     std::optional<std::int64_t> rising_since) {
+                     std::optional<std::int64_t> rising_since, const ReadState& read) {
     const std::string record = training_record_text(model, state, store.state_bytes());
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
@@ -145,8 +145,8 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         write(kConfigFile, config_with_rest(model, beside));
         for (const auto& [file, text] : beside.others) write(file.c_str(), text);
         for (const auto& [stem, tensors] : {std::pair(kWeights, &weights), {kOptimizer, &rest}})
-            for (FileChecksum& file :
-                 write_tensors(folder.path(), stem, store, *tensors, kMaxShardBytes))
+            for (FileChecksum& file : write_tensors(
+                     folder.path(), stem, read ? read : reader_of(store), *tensors, kMaxShardBytes))
                 files.push_back(std::move(file));
         Checksum of_record;
         of_record.add(std::as_bytes(std::span(record)));

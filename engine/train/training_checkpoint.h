@@ -16,6 +16,7 @@
 
 #include "engine/memory/parameter_store.h"
 #include "engine/train/model_files.h"
+#include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/model_spec.h"
 
@@ -101,11 +102,13 @@ struct TrainingState {
 /// that `keep` are left, at least 1; before, if the disk has too little room, so that the newest is
 /// left. The newest from before `rising_since` is left, too. A kill at any moment leaves the old
 /// one or the new one whole; the next save first removes unfinished files. Throws InputError if the
-/// disk is full or not writable; the newest checkpoint is not lost then. Precondition: no other run
-/// saves into `out`, and no step is at work.
+/// disk is full or not writable; the newest checkpoint is not lost then. `read` gives the tensors;
+/// without it the store does. Precondition: no other run saves into `out`, and without `read` no
+/// step is at work.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep, const ModelFiles& beside = {},
-                     std::optional<std::int64_t> rising_since = std::nullopt);
+                     std::optional<std::int64_t> rising_since = std::nullopt,
+                     const ReadState& read = {});
 
 /// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest
 /// step; empty if there is none. A whole checkpoint has a training.json, which is written last.

@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <future>
+#include <utility>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/machine/host_facts.h"
-#include "engine/machine/machine_here.h"
 #include "engine/machine/placement.h"
 #include "engine/machine/stop_signals.h"
 #include "engine/run/streamed_step.h"
+#include "engine/train/batch_dump.h"
+#include "engine/train/checkpoint_saver.h"
 #include "engine/train/held_out.h"
 #include "engine/train/measured_report.h"
 #include "engine/train/norm_watch.h"
@@ -21,21 +22,9 @@
 #include "engine/train/run_setup.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
-#include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
 namespace {
-
-void append_batch(const std::string& file, const Batch& batch) {
-    std::ofstream out(file, std::ios::binary | std::ios::app);
-    for (const auto* tokens : {&batch.inputs, &batch.targets})
-        out.write(reinterpret_cast<const char*>(tokens->data()),
-                  static_cast<std::streamsize>(tokens->size() * sizeof(std::int32_t)));
-    if (!out.flush()) {
-        throw InputError(
-            fmt::format("--dump-batches {}: cannot be written; is its disk full?", file));
-    }
-}
 
 class Run {
   public:
@@ -46,11 +35,15 @@ class Run {
 
   private:
     void prepare();
+    /// With the memory that saving takes.
+    PlannedStep planned() const {
+        return with_save_memory(planned_step(plan_.step, machine_, training_), save_memory_);
+    }
     void allocate();
     /// The batch after `now`, which `step` trains on. If the data is wrong, the finished steps are
     /// saved first.
     void draw_next(std::int64_t step, const Batch& now, Batch& next);
-    [[noreturn]] void stop_at(std::int64_t step, double loss) const;
+    [[noreturn]] void stop_at(std::int64_t step, double loss);
     void start_parameters();
     void train(bool measure, RunResult& result);
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
@@ -69,6 +62,8 @@ class Run {
     std::unique_ptr<ThreadPool> pool_;
     std::unique_ptr<DeviceBuffers> device_buffers_;
     std::unique_ptr<ParameterStore> store_;
+    Bytes save_memory_ = 0;
+    std::optional<CheckpointSaver> saver_;  ///< with --out; reads the store, and step_ calls it
     std::unique_ptr<BatchSampler> sampler_;
     std::future<std::string> fingerprint_;  ///< of the data
     std::optional<HeldOut> held_out_;       ///< with --validation
@@ -81,6 +76,7 @@ class Run {
     std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;
     Seconds last_known_ = 0;
+    Seconds held_ = 0;  ///< the next step by the checkpoint before it
     double last_clip_factor_ = 1;
 };
 
@@ -91,14 +87,7 @@ void Run::prepare() {
     device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
     type_ = choose_precision(settings_, device_facts_);
-    std::optional<GpuFacts> gpu;
-    if (device_facts_.is_gpu)
-        gpu = {device_facts_.name, device_facts_.memory_capacity, device_facts_.context};
-    std::optional<Bytes> host_memory;
-    if (settings_.host_memory)
-        host_memory =
-            static_cast<Bytes>(parse_memory_size(*settings_.host_memory, "--host-memory"));
-    machine_ = machine_here(host_facts_, gpu, host_memory);
+    machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
     if (training_.state_bytes == 6 && model_.hidden % kMomentBlock != 0) {
@@ -108,7 +97,9 @@ void Run::prepare() {
     }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
-    PlannedStep plan = planned_step(plan_.step, machine_, training_);
+    PlannedStep plan = planned();
+    save_memory_ = choose_save_memory(settings_, plan.fit, model_, training_);
+    plan = planned();
     if (type_ == DType::fp32) plan = with_double_device_memory(std::move(plan));
     const Peak& host_peak = plan.fit.host.peak;
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
@@ -146,6 +137,10 @@ void Run::allocate() {
     step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *store_, *device_buffers_,
                                            *device_, *pool_, type_);
     step_->set_last_clip_factor(state_.clip_factor);
+    if (checkpoints_) {
+        saver_.emplace(*checkpoints_, *store_, save_memory_, *pool_, *device_);
+        step_->before_update([this](int section) { saver_->before_update(section); });
+    }
     last_clip_factor_ = state_.clip_factor;
 }
 
@@ -185,6 +180,10 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     record.targets = counted_targets(now);
     record.device = device_->memory_in_use() - device_facts_.context;
     record.host = read_process_memory().resident().value_or(0);
+    if (saver_) {
+        record.saving = saver_->writing();
+        record.held = std::exchange(held_, 0) + saver_->take_held();
+    }
     most_device_ = std::max(most_device_, record.device);
     most_host_ = std::max(most_host_, record.host);
     return record;
@@ -217,7 +216,7 @@ void Run::train(bool measure, RunResult& result) {
         constexpr std::int64_t kWarmUp = 3;
         // Here and after it, a validation was the previous step.
         if (measure && step > state_.step + kWarmUp && !record.outcome.redone && !validates &&
-            !validated)
+            !validated && !(saver_ && saver_->writing()))
             measured_.add(plan_.step.program, {step_->intervals_of_step_before(), distinct_before});
         else
             measured_.pause();
@@ -231,6 +230,7 @@ void Run::train(bool measure, RunResult& result) {
         current = 1 - current;
     }
     step_->finish();
+    if (saver_) saver_->wait();
 }
 
 void Run::draw_next(std::int64_t step, const Batch& now, Batch& next) {
@@ -247,7 +247,8 @@ void Run::draw_next(std::int64_t step, const Batch& now, Batch& next) {
     }
 }
 
-void Run::stop_at(std::int64_t step, double loss) const {
+void Run::stop_at(std::int64_t step, double loss) {
+    if (saver_) saver_->wait();
     throw std::runtime_error(fmt::format(
         "step {}: {} is not finite, so training stopped{}; a lower --learning-rate or a longer "
         "--warmup-steps may help",
@@ -257,13 +258,15 @@ void Run::stop_at(std::int64_t step, double loss) const {
 
 void Run::save(std::int64_t step, std::int64_t position, bool last) {
     measured_.pause();
+    const Seconds start = host_seconds();
     step_->finish();
     TrainingState now = state_;
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
-    checkpoints_->save(*store_, now, last, norms_.rising_since());
+    saver_->save(now, last, norms_.rising_since());
     last_known_ = host_seconds();
+    held_ = last_known_ - start;
 }
 
 RunResult Run::go(bool measure) {
@@ -277,9 +280,8 @@ RunResult Run::go(bool measure) {
                                     ? "saved " + checkpoints_->newest().value_or("nothing")
                                     : "the weights were not saved: give --out to keep them"));
     if (!measured_.empty())
-        result.report = measured_report(asked_step(model_, machine_, training_),
-                                        planned_step(plan_.step, machine_, training_), measured_,
-                                        {type_, most_device_, most_host_, redone_});
+        result.report = measured_report(asked_step(model_, machine_, training_), planned(),
+                                        measured_, {type_, most_device_, most_host_, redone_});
     return result;
 }
 

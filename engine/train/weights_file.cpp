@@ -76,14 +76,20 @@ std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int sta
     return tensors;
 }
 
+ReadState reader_of(const ParameterStore& store) {
+    return [&store](int section, const std::byte* from, std::span<std::byte> to) {
+        store.read(section, from, to);
+    };
+}
+
 std::vector<FileChecksum> write_tensors(const std::string& folder, const std::string& stem,
-                                        const ParameterStore& store,
+                                        const ReadState& read,
                                         const std::vector<StoredTensor>& tensors,
                                         std::int64_t max_shard_bytes) {
     std::vector<TensorSpec> specs;
     for (const StoredTensor& tensor : tensors) specs.push_back(tensor.spec);
     const auto produce = [&](std::size_t tensor, std::int64_t begin, std::span<std::byte> chunk) {
-        store.read(tensors[tensor].section, tensors[tensor].data + begin, chunk);
+        read(tensors[tensor].section, tensors[tensor].data + begin, chunk);
     };
     return write_checkpoint(folder, stem, specs, max_shard_bytes, produce);
 }

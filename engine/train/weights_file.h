@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,14 @@ inline std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store) 
 /// The size at which transformers 4 begins a new file.
 inline constexpr std::int64_t kMaxShardBytes = 5'000'000'000;
 
-/// write_checkpoint() of these tensors of the store.
+/// Fills `to` with the bytes of a tensor from `from` on, a place in its section's home.
+using ReadState = std::function<void(int section, const std::byte* from, std::span<std::byte> to)>;
+/// As ParameterStore::read() does.
+ReadState reader_of(const ParameterStore& store);
+
+/// write_checkpoint() of these tensors, as `read` gives them.
 std::vector<FileChecksum> write_tensors(const std::string& folder, const std::string& stem,
-                                        const ParameterStore& store,
+                                        const ReadState& read,
                                         const std::vector<StoredTensor>& tensors,
                                         std::int64_t max_shard_bytes);
 

@@ -1,5 +1,6 @@
 """Does a run that is killed at any moment go on as if nothing had happened, also where its sections
-have other homes from then on? Bit by bit: losses and the last checkpoint."""
+have other homes from then on, and where it trains while it saves? Bit by bit: losses and the last
+checkpoint. The run without kills waits for its checkpoints."""
 
 import pathlib
 import random
@@ -15,7 +16,7 @@ from reference_model import read_shape
 from sluice_train import checkpoint_folder, command, read_log, write_tokens
 
 STEPS = 20
-KILLS = 50
+KILLS = 100
 RUNS_AT_ONCE = 2
 STEP_SECONDS = 0.03  # about that of a step and its checkpoint
 STATE_BYTES = (12, 8, 6)
@@ -115,10 +116,10 @@ class ResumeTest(unittest.TestCase):
         returns how many of them came between the first step and the last, and in how many runs."""
         state_bytes = STATE_BYTES[which]
         options = dict(SHORT_STEPS, state_bytes=state_bytes)
-        unbroken = self.training(f"unbroken-{state_bytes}", **options).finish()
+        unbroken = self.training(f"unbroken-{state_bytes}", save_memory=0, **options).finish()
         moments = random.Random(which)
         kills = KILLS // len(STATE_BYTES) + (which < KILLS % len(STATE_BYTES))
-        runs = within = 0
+        runs = within = while_writing = 0
         while kills > 0:
             runs += 1
             broken = self.training(f"broken-{state_bytes}-{runs}", **options)
@@ -132,6 +133,8 @@ class ResumeTest(unittest.TestCase):
                 kills -= 1
                 within += STEPS not in broken.losses()
             self.assert_same(broken.finish(), unbroken)
+            while_writing += sum("saving_step" in line for line in read_log(broken.log))
+        self.assertGreater(while_writing, 0)
         return within, runs
 
     def test_a_run_killed_at_random_moments_goes_on_bit_by_bit(self):

@@ -76,7 +76,8 @@ TEST_CASE("checkpoint: shards hold the optimizer's state too", "[train_files]") 
     const TempFolder temp;
     TinyStore saved(tiny_model(), 6), loaded(tiny_model(), 6);
     saved.fill(1);
-    write_tensors(temp.path(), "optimizer", saved.store, optimizer_tensors(saved.store), 1500);
+    write_tensors(temp.path(), "optimizer", reader_of(saved.store), optimizer_tensors(saved.store),
+                  1500);
     const Names names = temp.names();
     CHECK(names.size() > 3);
     CHECK(names.front().starts_with("optimizer-00001-of-0000"));
@@ -276,7 +277,8 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
                              tiny.store.block(0).count));
     std::vector<StoredTensor> more = optimizer;
     more.push_back(weight_tensors(tiny.store).front());
-    write_tensors(temp.path("a/step-00000001"), "optimizer", tiny.store, more, kMaxShardBytes);
+    write_tensors(temp.path("a/step-00000001"), "optimizer", reader_of(tiny.store), more,
+                  kMaxShardBytes);
     renew_checksums(temp.path("a/step-00000001"));
     CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": has {} tensors, expected {}; it belongs to another checkpoint: "

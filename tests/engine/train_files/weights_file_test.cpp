@@ -119,7 +119,7 @@ TEST_CASE("weights: shards are loaded by their folder", "[train_files]") {
     TinyStore saved(tiny_model()), loaded(tiny_model());
     load_weights(write_file(temp.path("one"), weights_of(saved.model, Dtype::bf16)), saved.model,
                  saved.store);
-    write_tensors(temp.path(), "model", saved.store, weight_tensors(saved.store), 500);
+    write_tensors(temp.path(), "model", reader_of(saved.store), weight_tensors(saved.store), 500);
     CHECK(std::filesystem::exists(temp.path("model.safetensors.index.json")));
     load_weights(temp.path(), loaded.model, loaded.store);
     CHECK(loaded.bytes() == saved.bytes());
@@ -129,8 +129,8 @@ TEST_CASE("weights: those beside their checksums are verified", "[train_files]")
     const TempFolder temp;
     TinyStore tiny(tiny_model());
     tiny.store.initialise(3, 0.02F);
-    std::vector<FileChecksum> files =
-        write_tensors(temp.path(), "model", tiny.store, weight_tensors(tiny.store), 100'000);
+    std::vector<FileChecksum> files = write_tensors(temp.path(), "model", reader_of(tiny.store),
+                                                    weight_tensors(tiny.store), 100'000);
     REQUIRE(files.size() == 1);
     files.push_back({"optimizer.safetensors", 1});  // not read, so it may be gone
     temp.write(kChecksumsFile, checksum_text(files));

@@ -1,0 +1,47 @@
+// How does a run save while it trains?
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <optional>
+
+#include "engine/train/run_checkpoints.h"
+#include "engine/train/state_snapshot.h"
+
+namespace sluice {
+
+class CheckpointSaver {
+  public:
+    /// `copies`: host memory for state that is still to be written when it changes; 0: save() waits
+    /// until all is written. All arguments must outlive it. Throws InputError if memory is short.
+    CheckpointSaver(const RunCheckpoints& checkpoints, const ParameterStore& store, Bytes copies,
+                    ThreadPool& pool, Device& device);
+    /// Waits for the writer.
+    ~CheckpointSaver();
+    CheckpointSaver(const CheckpointSaver&) = delete;
+    CheckpointSaver& operator=(const CheckpointSaver&) = delete;
+
+    /// Saves the store as it is now. Returns when the next step may begin, which has to call
+    /// before_update(). First waits for the checkpoint before. `last`: returns when it is written,
+    /// and throws InputError where RunCheckpoints::save() does. Precondition: no step is at work.
+    void save(const TrainingState& state, bool last, std::optional<std::int64_t> rising_since);
+    /// StreamedStep's: a section on the host is about to change.
+    void before_update(int section) { snapshot_.keep(section); }
+    /// Until the checkpoint that is being written is whole, or its error was said.
+    void wait();
+
+    /// The step of the checkpoint that is being written.
+    std::optional<std::int64_t> writing() const;
+    /// For how long before_update() has held steps since the last call of this.
+    Seconds take_held() { return snapshot_.take_held(); }
+
+  private:
+    const RunCheckpoints& checkpoints_;
+    const ParameterStore& store_;
+    bool waits_;
+    StateSnapshot snapshot_;
+    std::int64_t step_ = 0;     ///< that writer_ saves
+    std::future<void> writer_;  ///< last: it uses all of the above
+};
+
+}  // namespace sluice
