@@ -114,6 +114,7 @@ struct Operation {
     std::vector<std::int32_t> kernels;
     double eager_operations = 0;  ///< host time of issuing it, in units of an eager PyTorch
                                   /// operation (lanes compute, which is no faster, and python)
+    Seconds at_least = 0;   ///< of the lane compute: other GPUs take that long for the same turn
     double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host), or from
                             ///< and to storage (its lanes)
     bool pageable = false;  ///< the copy is not from or to pinned memory

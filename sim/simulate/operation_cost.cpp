@@ -115,8 +115,9 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
                 cost += costs[static_cast<std::size_t>(list)];
                 traffic += bytes[static_cast<std::size_t>(list)];
             }
-            cost = no_faster_than(machine.gpu.eager_launch * operation.eager_operations, cost,
-                                  machine.gpu.clock);
+            cost = no_faster_than(
+                std::max(machine.gpu.eager_launch * operation.eager_operations, operation.at_least),
+                cost, machine.gpu.clock);
             demands.push_back({traffic, traffic / std::max(cost.seconds, 1e-9), cost});
         } else if (operation.lane == Lane::interconnect) {
             demands.push_back(collective_demand(

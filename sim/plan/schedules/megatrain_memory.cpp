@@ -154,7 +154,11 @@ double megatrain_backward_temporaries(const ModelSpec& model) {
     // (2), the inputs of qkv and of gate and up (2), q, k, v, attention output and its contiguous
     // copy (about 4), gate, its SiLU, up and their product (4 widths). Backward adds the gradients
     // of product, SiLU and gate (3 widths) and of the input (2).
-    return 14 * hidden_bytes(model) + 7 * width_bytes(model);
+    return megatrain_saved(model) + 2 * hidden_bytes(model) + 3 * width_bytes(model);
+}
+
+double megatrain_saved(const ModelSpec& model) {
+    return 12 * hidden_bytes(model) + 4 * width_bytes(model);
 }
 
 void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build) {

@@ -33,6 +33,8 @@ MegaTrainBuffers declare_megatrain_pass(const ModelSpec& model, const TrainingSp
 /// Bytes per token of a layer's temporaries.
 double megatrain_forward_temporaries(const ModelSpec& model);
 double megatrain_backward_temporaries(const ModelSpec& model);
+/// The part of these that autograd keeps from forward to backward.
+double megatrain_saved(const ModelSpec& model);
 
 /// Host memory of loading, first step, steady state and saving.
 void declare_megatrain_host_moments(const ModelSpec& model, PlanBuilder& build);

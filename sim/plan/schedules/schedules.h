@@ -13,7 +13,7 @@ namespace sluice {
 /// defines `ScheduleRecord NAME_schedule()`, a schedule needs its row here.
 #define SLUICE_SCHEDULES(row)                                                                 \
     row(streamed) row(megatrain) row(fsdp_offload) row(resident) row(llmq) row(zero3_offload) \
-        row(zero_infinity) row(superoffload) row(accelerate_offload) row(cluster)
+        row(zero_infinity) row(superoffload) row(accelerate_offload) row(cluster) row(roundpipe)
 
 #define SLUICE_DECLARE_SCHEDULE(name) ScheduleRecord name##_schedule();
 SLUICE_SCHEDULES(SLUICE_DECLARE_SCHEDULE)

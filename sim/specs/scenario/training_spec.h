@@ -25,6 +25,8 @@ enum class MomentPlacement : std::uint8_t { device, host };
 /// of layers whose products read FP8 weights; the weights, two layers of which are on the device;
 /// the layers' gradients.
 enum class Offload : std::uint8_t { none, masters, weights, gradients };
+/// When a step uses its update: one step later, during which the CPU computes it, or at once.
+enum class Update : std::uint8_t { delayed, immediate };
 /// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
 /// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
@@ -54,6 +56,8 @@ struct TrainingSpec {
     /// Of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;
     Offload offload = Offload::none;       ///< (llmq)
+    std::int64_t passes = 1;               ///< over the model in a step (roundpipe)
+    Update update = Update::delayed;       ///< (roundpipe)
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
     std::int64_t state_bytes =

@@ -101,6 +101,8 @@ std::vector<Settings> all_settings() {
     add("llmq", Schedule("llmq"));
     add("llmq, moments on the host", Schedule("llmq")).moments = MomentPlacement::host;
     add("llmq, gradients on the host", Schedule("llmq")).offload = Offload::gradients;
+    add("roundpipe", Schedule("roundpipe"));
+    add("roundpipe, update at once", Schedule("roundpipe")).update = Update::immediate;
     add("zero3-offload", Schedule("zero3-offload"));
     add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = 100'000'000;
     add("superoffload", Schedule("superoffload")).sub_group_elements = 50'000'000;

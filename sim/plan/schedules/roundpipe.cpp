@@ -1,0 +1,300 @@
+// RoundPipe (from reading github.com/thustorage/RoundPipe at e813c67: scheduler.py, run.py,
+// roundpipe.py, optim/adam.py, and its artifact's train.py): fp16 parameters and gradients and fp32
+// masters, gradients and moments in host memory, 20 bytes a parameter; transformers' model in
+// PyTorch. The GPUs of a node take turns at the stages of the model (roundpipe_stages.h), each for
+// all micro-batches of a pass, of which there are at least as many as GPUs. So one GPU's mean part
+// is planned: of each stage, the micro-batches of a pass over the number of GPUs. A step:
+//
+// Passes: each over its part of the batch (gradient accumulation). A stage's weights arrive during
+// the stage before, backward's with the gradients of earlier passes, which leave again after it.
+// Activations between stages and their gradients pass through host memory. Backward computes its
+// stage again; the first of its stages runs forward and backward at once. A GPU waits for
+// the stages before its own (pipeline_pace).
+//
+// Update, on the CPU, while the GPUs run the next step: the masters of the update before become
+// fp16 parameters, layer by layer as forward needs them; gradients become fp32; Adam. Parameters
+// are then one step old. With --update immediate (train-sync.py) the next step waits for its own.
+#include <algorithm>
+
+#include "sim/base/input_error.h"
+#include "sim/plan/schedules/megatrain_memory.h"
+#include "sim/plan/schedules/pytorch.h"
+#include "sim/plan/schedules/roundpipe_stages.h"
+#include "sim/specs/machine/kernel_time.h"
+
+namespace sluice {
+namespace {
+
+// Host time of a kernel of transformers' model, in units of an eager operation, as in MegaTrain.
+constexpr double kRoundPipeOperations = 6.9;
+constexpr std::int64_t kRoundPipeLossTokens = 4096;  // TOKEN_CHUNK_SIZE
+constexpr double kLogitBytes = 2 * kBf16;            // of a chunk, with their gradients
+// Host memory traffic of its Adam a parameter; conversions between fp16 and fp32 (HostWork::copy
+// counts a byte read and written as one).
+constexpr double kRoundPipeAdamTraffic = 7 * kFp32, kConversion = (kFp32 + kBf16) / 2.0;
+
+class RoundPipe {
+  public:
+    RoundPipe(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+        : model_(model),
+          machine_(machine),
+          training_(training),
+          gpus_(static_cast<double>(training.gpus)),
+          of_a_pass_(training.micro_batches() / training.passes),
+          block_(training.micro_batch_block()),
+          build_(KernelStyle::eager, kRoundPipeOperations) {}
+
+    StepPlan plan() {
+        declare_layers();
+        stages_ = roundpipe_stages(times(), static_cast<int>(training_.gpus));
+        pace_ = pipeline_pace(pipeline_step());
+        declare_memory();
+        for (std::int64_t pass = 0; pass < training_.passes; ++pass) {
+            for (const Stage& stage : stages_.forward) run_forward(stage, pass);
+            for (const Stage& stage : stages_.backward) run_backward(stage, pass);
+        }
+        optimize();
+        finish();
+        return build_.finish();
+    }
+
+  private:
+    using Kind = MemoryKind;
+
+    /// The embedding, each layer, and the norm with head and loss.
+    struct Layer {
+        double parameters = 0;
+        std::int32_t forward = 0, backward = 0;
+        LayerTimes time;
+    };
+
+    Seconds time_of(const KernelList& kernels) const {
+        const double launches = static_cast<double>(total_launches(kernels));
+        return std::max(kernels_cost(machine_.gpu, kernels, KernelStyle::eager).seconds,
+                        kRoundPipeOperations * launches * machine_.gpu.eager_launch);
+    }
+    void add_layer(double parameters, KernelList forward, KernelList backward) {
+        const LayerTimes time{time_of(forward), time_of(forward) + time_of(backward)};
+        backward.insert(backward.begin(), forward.begin(), forward.end());
+        layers_.push_back({parameters, build_.kernels(std::move(forward)),
+                           build_.kernels(std::move(backward)), time});
+    }
+    void declare_layers() {
+        TrainingSpec one = training_;
+        one.batch = training_.micro_batch_sequences();
+        const double input = input_bytes(model_, one);
+        add_layer(static_cast<double>(embedding_parameters(model_)),
+                  {memory_bound("embedding", 2 * input)}, {embedding_gradient_kernel(model_, one)});
+        for (int layer = 0; layer < model_.layer_count(); ++layer) {
+            const LayerSpec& kind = model_.layer(layer);
+            add_layer(parameters_of_layer(model_, layer),
+                      forward_kernels(model_, kind, block_, KernelStyle::eager),
+                      backward_kernels(model_, kind, block_, KernelStyle::eager));
+        }
+        add_layer(static_cast<double>(head_parameters(model_)), {},
+                  loss_kernels(model_, block_, kRoundPipeLossTokens, KernelStyle::fused));
+    }
+    std::vector<LayerTimes> times() const {
+        std::vector<LayerTimes> out;
+        for (const Layer& layer : layers_) out.push_back(layer.time);
+        return out;
+    }
+
+    Seconds time(const Stage& stage, Seconds LayerTimes::*direction) const {
+        Seconds sum = 0;
+        for (int layer = stage.begin; layer < stage.end; ++layer) sum += at(layer).time.*direction;
+        return sum;
+    }
+    PipelineStep pipeline_step() const {
+        PipelineStep step;
+        step.gpus = static_cast<int>(training_.gpus);
+        step.micro_batches = of_a_pass_ * training_.gpus;
+        step.drains = training_.update == Update::immediate;
+        for (std::int64_t pass = 0; pass < training_.passes; ++pass) {
+            for (const Stage& stage : stages_.forward)
+                step.stages.push_back(time(stage, &LayerTimes::forward));
+            for (const Stage& stage : stages_.backward)
+                step.stages.push_back(time(stage, &LayerTimes::backward));
+        }
+        return step;
+    }
+
+    double parameters(const Stage& stage) const {
+        double sum = 0;
+        for (int layer = stage.begin; layer < stage.end; ++layer) sum += at(layer).parameters;
+        return sum;
+    }
+    const Layer& at(int layer) const { return layers_[static_cast<std::size_t>(layer)]; }
+    /// The hidden states of a GPU's part of a pass.
+    double hidden() const {
+        return static_cast<double>(of_a_pass_ * block_.tokens()) * hidden_bytes(model_);
+    }
+    bool is_fused(const Stage& stage) const { return stage == stages_.backward.front(); }
+
+    void declare_memory() {
+        double largest = 0;
+        for (const Stage& stage : stages_.backward) largest = std::max(largest, parameters(stage));
+        build_.on_device("weights of two stages", Kind::weights, 2 * kBf16 * largest);
+        build_.on_device("gradients of two stages", Kind::gradients, 2 * kBf16 * largest);
+        build_.on_device("hidden states and gradients", Kind::activations,
+                         4 * static_cast<double>(block_.tokens()) * hidden_bytes(model_));
+        build_.on_device("cuBLAS workspaces", Kind::workspace, kBlasWorkspaces);
+        const double all = all_parameters(model_);
+        declare_processes(machine_, 1, build_);
+        build_.on_host("fp16 parameters", Kind::weights, kBf16 * all);
+        build_.on_host("fp16 gradients", Kind::gradients, kBf16 * all);
+        build_.on_host("fp32 gradients", Kind::gradients, kFp32 * all);
+        build_.on_host("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * all);
+        const auto kept = static_cast<double>(stages_.forward.size() + stages_.backward.size());
+        build_.on_host("stage inputs", Kind::checkpoints, kept * hidden() * gpus_);
+    }
+
+    /// A stage's weights and inputs arrive in one of two slots.
+    OperationId arrive(const Stage& stage, double bytes_of_parameter, double states) {
+        return build_.add(
+            OperationKind::copy_weights_in, stage.begin - 1, {{before_}},
+            copy_operation(bytes_of_parameter * parameters(stage) / gpus_ + states * hidden()));
+    }
+    /// Tensors of a stage's layers, but for the embedding and the head, which has logits.
+    std::vector<BufferId> activations(const Stage& stage) {
+        const int layers = std::min(stage.end, model_.layer_count() + 1) - std::max(stage.begin, 1);
+        const double saved = megatrain_saved(model_);
+        const double a_token =
+            layers > 0 ? (layers - 1) * saved + megatrain_backward_temporaries(model_) : 0;
+        const auto block_tokens = static_cast<double>(block_.tokens());
+        std::vector<BufferId> out = {build_.device_buffer(
+            "activations of a stage", Kind::activations, block_tokens * a_token)};
+        if (stage.end == static_cast<int>(layers_.size()))
+            out.push_back(build_.device_buffer(
+                "logits of a chunk", Kind::loss,
+                std::min(block_tokens, static_cast<double>(kRoundPipeLossTokens)) *
+                    static_cast<double>(model_.vocabulary) * kLogitBytes));
+        return out;
+    }
+    /// Of all micro-batches; `one` takes that long.
+    Operation work(const Stage& stage, std::int32_t Layer::*kernels, Seconds one) {
+        Operation work;
+        for (std::int64_t micro_batch = 0; micro_batch < of_a_pass_; ++micro_batch)
+            for (int layer = stage.begin; layer < stage.end; ++layer)
+                work.kernels.push_back(at(layer).*kernels);
+        work.at_least = static_cast<double>(of_a_pass_) * pace_ * one;
+        return work;
+    }
+    void compute(OperationKind kind, const Stage& stage, OperationId in, Operation work) {
+        before_ = last_;
+        last_ = build_.add(kind, stage.begin - 1, {{in}}, std::move(work));
+    }
+
+    void run_forward(const Stage& stage, std::int64_t pass) {
+        const OperationId in = arrive(stage, kBf16, stage.begin > 0 ? 1 : 0);
+        if (pass == 0) first_uses_.push_back({in, stage});
+        compute(OperationKind::forward, stage, in,
+                work(stage, &Layer::forward, time(stage, &LayerTimes::forward)));
+        written_ = build_.add(OperationKind::copy_checkpoint_out, stage.begin - 1, {{last_}},
+                              copy_operation(hidden()));
+    }
+    void run_backward(const Stage& stage, std::int64_t pass) {
+        const double own = pass == 0 ? kBf16 : 2 * kBf16;  // weights, and the sums of gradients
+        const OperationId in = arrive(stage, own, is_fused(stage) ? 1 : 2);
+        if (pass == 0 && is_fused(stage)) first_uses_.push_back({in, stage});
+        Operation own_work = work(stage, &Layer::backward, time(stage, &LayerTimes::backward));
+        own_work.uses = activations(stage);
+        compute(OperationKind::backward, stage, in, std::move(own_work));
+        written_ = build_.add(
+            OperationKind::copy_gradients_out, stage.begin - 1, {{last_}},
+            copy_operation(kBf16 * parameters(stage) / gpus_ + (stage.begin > 0 ? hidden() : 0)));
+    }
+
+    /// The masters of a layer become its fp16 parameters.
+    void update_parameters() {
+        for (std::size_t layer = 0; layer < layers_.size(); ++layer)
+            copied_.push_back(build_.add(
+                OperationKind::copy_to_pinned, static_cast<int>(layer) - 1, {{written_}},
+                host_operation(HostWork::copy, kConversion * layers_[layer].parameters)));
+    }
+    void optimize() {
+        const double all = all_parameters(model_);
+        const bool delayed = training_.update == Update::delayed;
+        if (delayed) update_parameters();
+        build_.add(OperationKind::collect_gradients, kEmbeddingLayer, {{written_}},
+                   host_operation(HostWork::copy, kConversion * all));
+        build_.add(OperationKind::update, kEmbeddingLayer, {},
+                   host_operation(HostWork::eager_adam, kRoundPipeAdamTraffic * all));
+        if (!delayed) update_parameters();
+        for (const auto& [in, stage] : first_uses_)
+            build_.wait(in, {copied_[static_cast<std::size_t>(stage.end - 1)], true});
+    }
+
+    void finish() {
+        build_.assume(
+            "one GPU's mean part of all stages is planned; the other GPUs' copies take no host "
+            "memory's rate from it");
+        build_.assume(
+            "RoundPipe's Adam on fp32 masters moves host memory as fast as Adam on bf16 masters");
+        const Bytes host = build_.host_peak();
+        build_.host_moments({host, "plus the file's pages"}, {host}, {host}, {host});
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    const TrainingSpec& training_;
+    const double gpus_;
+    const std::int64_t of_a_pass_;  ///< micro-batches of a GPU
+    const TokenBlock block_;
+    PlanBuilder build_;
+    std::vector<Layer> layers_;
+    RoundPipeStages stages_;
+    double pace_ = 1;                      ///< see pipeline_pace
+    OperationId before_ = -1, last_ = -1;  ///< the last two of the compute lane
+    OperationId written_ = -1;             ///< the last copy to the host
+    struct FirstUse {
+        OperationId in;
+        Stage stage;
+    };
+    std::vector<FirstUse> first_uses_;  ///< of weights in a step
+    std::vector<OperationId> copied_;   ///< of each layer, to its fp16 parameters
+};
+
+std::vector<Phase> roundpipe_phases() {
+    using At = StepMark::At;
+    const StepMark start{At::earliest_start}, end{At::earliest_start, {}, true};
+    const StepMark backward{At::first_start, OperationKind::backward};
+    return {{"forward", start, backward}, {"backward", backward, end}};
+}
+
+void check_roundpipe(const MachineSpec& machine, const TrainingSpec& training) {
+    const auto of_node = static_cast<std::int64_t>(std::max(1.0, machine.host.gpus));
+    if (training.gpus > of_node)
+        throw InputError("--gpus is " + std::to_string(training.gpus) + ", expected at most the " +
+                             std::to_string(of_node) + " of a node of " + machine.id +
+                             "; give fewer, or --set host.gpus=NUMBER",
+                         "gpus");
+    if (training.micro_batches() % training.passes == 0) return;
+    throw InputError("--passes is " + std::to_string(training.passes) +
+                         ", expected a divisor of the " + std::to_string(training.micro_batches()) +
+                         " micro-batches of a GPU; change it or --micro-batch",
+                     "passes");
+}
+
+}  // namespace
+
+ScheduleRecord roundpipe_schedule() {
+    return {
+        .name = "roundpipe",
+        .measured_system = "RoundPipe",
+        .plan =
+            [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+                check_roundpipe(machine, training);
+                return RoundPipe(model, machine, training).plan();
+            },
+        .options = {"gpus", "passes", "update"},
+        .program = {.name = "RoundPipe",
+                    .gpu_makers = {"NVIDIA", "AMD"},
+                    .source = "github:thustorage/RoundPipe@e813c67",
+                    .date = "2026-11-24"},
+        .several_gpus = true,
+        .structural_error = kErrorOffloading,
+        .phases = roundpipe_phases()};
+}
+
+}  // namespace sluice

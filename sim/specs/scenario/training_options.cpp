@@ -1,0 +1,195 @@
+// Which options does a training have? Each is declared here, once.
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+namespace {
+
+/// Declares an option on one field of TrainingSpec; the field's type decides the conversion.
+template <auto Member>
+Option option(const char* field, const char* unit, double low, double high, const char* help,
+              std::vector<Choice> choices = {}) {
+    Option declared{field, unit, low, high, std::move(choices), help, false, nullptr, nullptr};
+    declared.get = [](const TrainingSpec& spec) { return static_cast<double>(spec.*Member); };
+    declared.set = [](TrainingSpec& spec, double value) {
+        using Field = std::remove_reference_t<decltype(spec.*Member)>;
+        spec.*Member = static_cast<Field>(value);
+    };
+    return declared;
+}
+
+template <auto Member>
+Option memory_option(const char* field, const char* help) {
+    constexpr double kLargest = 1e15;
+    Option declared = option<Member>(field, "bytes", 0, kLargest, help);
+    declared.is_memory = true;
+    return declared;
+}
+
+template <typename Enum>
+int index(Enum value) {
+    return static_cast<int>(value);
+}
+
+Option schedule_option() {
+    std::vector<Choice> choices;
+    for (const ScheduleRecord& record : schedule_table())
+        choices.push_back({record.name, Schedule(record).index()});
+    Option declared{"schedule",
+                    "",
+                    0,
+                    static_cast<double>(choices.size() - 1),
+                    std::move(choices),
+                    "system whose order of operations is planned",
+                    false,
+                    nullptr,
+                    nullptr};
+    declared.get = [](const TrainingSpec& spec) {
+        return static_cast<double>(spec.schedule.index());
+    };
+    declared.set = [](TrainingSpec& spec, double value) {
+        spec.schedule = Schedule(schedule_table()[static_cast<std::size_t>(value)]);
+    };
+    return declared;
+}
+
+std::vector<Option> declare_training_options() {
+    using T = TrainingSpec;
+    std::vector<Option> options;
+    options.push_back(schedule_option());
+    options.push_back(
+        option<&T::gpus>("gpus", "GPUs", 1, 65'536,
+                         "GPUs that train together: up to those of a node, or whole nodes"));
+    options.push_back(
+        option<&T::sharding>("sharding", "", 0, 2,
+                             "tensors split over the GPUs: everything as in FSDP2 "
+                             "and ZeRO-3, optimizer states as in ZeRO-1, nothing as in DDP",
+                             {{"full", index(Sharding::full)},
+                              {"states", index(Sharding::states)},
+                              {"none", index(Sharding::none)}}));
+    options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
+                                        "sequences a step, of all GPUs together"));
+    options.push_back(option<&T::micro_batch>(
+        "micro_batch", "sequences", 0, 1'000'000,
+        "sequences that pass a layer (streamed) or the model (other schedules) together; 0: the "
+        "whole batch, or each GPU's part of it"));
+    options.push_back(
+        option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
+    options.push_back(option<&T::buffer_depth>(
+        "buffer_depth", "layers", 1, 64, "weight slots on the device: 2 is double buffering"));
+    options.push_back(option<&T::gradient_slabs>(
+        "gradient_slabs", "layers", 1, 64,
+        "layer gradients that wait on the device for their copy to the host"));
+    options.push_back(
+        option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
+                                        "pinned layer gradients that wait for the optimizer; 0: "
+                                        "the schedule's own (streamed 4, megatrain 12)"));
+    options.push_back(
+        option<&T::compute>("compute", "", 0, 1, "precision of the layers' matrix products",
+                            {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
+    options.push_back(option<&T::recompute>("recompute", "", 0, 2,
+                                            "tensors that backward computes again",
+                                            {{"full", index(Recompute::full)},
+                                             {"keep_attention", index(Recompute::keep_attention)},
+                                             {"none", index(Recompute::none)}}));
+    options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
+                                                   "last layers that recompute nothing"));
+    options.push_back(option<&T::resident_layers>(
+        "resident_layers", "layers", 0, 10'000,
+        "first layers whose weights and optimizer states stay in device memory, where the GPU "
+        "updates them"));
+    options.push_back(option<&T::resident_tables>(
+        "resident_tables", "", 0, 2,
+        "further weights that stay in device memory and are updated there: the output projection "
+        "(head), or also the token embedding (both)",
+        {{"none", index(ResidentTables::none)},
+         {"head", index(ResidentTables::head)},
+         {"both", index(ResidentTables::both)}}));
+    options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
+                                              "memory in which layer inputs wait for backward",
+                                              {{"device", index(CheckpointPlacement::device)},
+                                               {"host", index(CheckpointPlacement::host)}}));
+    options.push_back(option<&T::moments>(
+        "moments", "", 0, 1, "memory in which the optimizer's moments wait",
+        {{"device", index(MomentPlacement::device)}, {"host", index(MomentPlacement::host)}}));
+    options.push_back(option<&T::offload>(
+        "offload", "", 0, 3,
+        "what else waits on the host, each with those before: bf16 masters of FP8 weights, the "
+        "weights (two layers are on the device), the layers' gradients",
+        {{"none", index(Offload::none)},
+         {"masters", index(Offload::masters)},
+         {"weights", index(Offload::weights)},
+         {"gradients", index(Offload::gradients)}}));
+    options.push_back(option<&T::passes>(
+        "passes", "", 1, 1024, "passes over the model in a step, each over its part of the batch"));
+    options.push_back(option<&T::update>(
+        "update", "", 0, 1, "whether a step uses its update one step later, or at once",
+        {{"delayed", index(Update::delayed)}, {"immediate", index(Update::immediate)}}));
+    options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
+                                                      "layers between checkpoints"));
+    options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,
+                                             "1: use flash-attn's cross-entropy, as MegaTrain does "
+                                             "if that library is installed"));
+    options.push_back(option<&T::state_bytes>(
+        "state_bytes", "bytes a parameter", 6, 12,
+        "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
+    options.push_back(option<&T::optimizer_threads>(
+        "optimizer_threads", "threads", 0, 1024,
+        "threads of the optimizer; 0: the fastest number on the machine"));
+    options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
+                                           {{"speculative", index(Clipping::speculative)},
+                                            {"exact", index(Clipping::exact)},
+                                            {"off", index(Clipping::off)}}));
+    options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000,
+                                                    "tokens whose logits exist at once"));
+    options.push_back(option<&T::feed_forward_chunk_tokens>(
+        "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
+        "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
+    options.push_back(
+        option<&T::distinct_tokens>("distinct_tokens", "tokens", 0, 100'000'000,
+                                    "different tokens in a batch; their embedding rows are updated "
+                                    "between two steps; 0: every token differs"));
+    options.push_back(option<&T::sub_group_elements>(
+        "sub_group_elements", "elements", 0, 100'000'000'000,
+        "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's "
+        "own (zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
+    options.push_back(option<&T::offload_percent>(
+        "offload_percent", "percent", 0, 100,
+        "share of the sub-groups that the processor updates (DeepSpeed's ratio); states of the "
+        "others stay on the device"));
+    options.push_back(memory_option<&T::device_budget_bytes>(
+        "device_budget_bytes", "limit of device memory; 0: all of it"));
+    options.push_back(memory_option<&T::host_budget_bytes>("host_budget_bytes",
+                                                           "limit of host memory; 0: all of it"));
+    return options;
+}
+
+[[noreturn]] void wrong(const Option& option, std::string_view text, std::string_view where) {
+    if (!option.choices.empty()) {
+        std::vector<std::string> names;
+        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
+                                     fmt::join(names, " or "), did_you_mean(text, names)));
+    }
+    const std::string unit = option.unit[0] == '\0' ? "" : fmt::format("of {} ", option.unit);
+    throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
+                                 text, option.is_memory ? "memory size or " : "whole ", unit,
+                                 option.low, option.high));
+}
+
+/// "; only megatrain", of an option that other schedules do not have.
+std::string only_schedules(const Option& option) {
+    std::vector<std::string> names;
+    for (const ScheduleRecord& record : schedule_table())
+        if (has_option(Schedule(record), option)) names.emplace_back(record.name);
+    if (names.size() == schedule_table().size()) return "";
+    return fmt::format("; only {}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+const std::vector<Option>& training_options() {
+    static const std::vector<Option> options = declare_training_options();
+    return options;
+}
+
+}  // namespace sluice
