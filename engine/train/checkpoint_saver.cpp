@@ -1,7 +1,11 @@
 #include "engine/train/checkpoint_saver.h"
 
-#include <chrono>
+#include <fmt/format.h>
 
+#include <chrono>
+#include <utility>
+
+#include "engine/train/progress.h"
 #include "engine/train/weights_file.h"
 
 namespace sluice {
@@ -27,10 +31,38 @@ std::optional<std::int64_t> CheckpointSaver::writing() const {
     return step_;
 }
 
+void CheckpointSaver::judge_interval(Seconds since) {
+    constexpr double kTooMuch = 0.02;
+    constexpr Seconds kNotWorthTelling = 1;
+    const Seconds interval = since - interval_start_.value_or(since);
+    const Seconds held = std::exchange(interval_held_, 0);
+    interval_start_ = since;
+    if (has_judged_ || held < kNotWorthTelling || held < kTooMuch * interval) return;
+    has_judged_ = true;
+    say(
+        fmt::format("note: saving held steps for {:.1f} s of {:.1f} s; more --save-memory or a "
+                    "larger --save-every holds them less\n",
+                    held, interval));
+}
+
+Seconds CheckpointSaver::take_held() {
+    const Seconds held = std::exchange(held_, 0) + snapshot_.take_held();
+    interval_held_ += held;
+    return held;
+}
+
 void CheckpointSaver::save(const TrainingState& state, bool last,
-                           std::optional<std::int64_t> rising_since) {
+                           std::optional<std::int64_t> rising_since, Seconds since) {
+    judge_interval(since);
     wait();
-    if (last || waits_) return checkpoints_.save(store_, state, last, rising_since);
+    if (last || waits_)
+        checkpoints_.save(store_, state, last, rising_since);
+    else
+        start(state, rising_since);
+    held_ += host_seconds() - since;
+}
+
+void CheckpointSaver::start(const TrainingState& state, std::optional<std::int64_t> rising_since) {
     std::vector<StoredTensor> tensors = weight_tensors(store_);
     for (StoredTensor& tensor : optimizer_tensors(store_)) tensors.push_back(std::move(tensor));
     snapshot_.open(tensors);

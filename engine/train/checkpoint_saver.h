@@ -23,8 +23,10 @@ class CheckpointSaver {
 
     /// Saves the store as it is now. Returns when the next step may begin, which has to call
     /// before_update(). First waits for the checkpoint before. `last`: returns when it is written,
-    /// and throws InputError where RunCheckpoints::save() does. Precondition: no step is at work.
-    void save(const TrainingState& state, bool last, std::optional<std::int64_t> rising_since);
+    /// and throws InputError where RunCheckpoints::save() does. `since`: when steps began to wait.
+    /// Precondition: no step is at work.
+    void save(const TrainingState& state, bool last, std::optional<std::int64_t> rising_since,
+              Seconds since);
     /// StreamedStep's: a section on the host is about to change.
     void before_update(int section) { snapshot_.keep(section); }
     /// Until the checkpoint that is being written is whole, or its error was said.
@@ -32,14 +34,22 @@ class CheckpointSaver {
 
     /// The step of the checkpoint that is being written.
     std::optional<std::int64_t> writing() const;
-    /// For how long before_update() has held steps since the last call of this.
-    Seconds take_held() { return snapshot_.take_held(); }
+    /// For how long save() and before_update() have held steps since the last call of this.
+    Seconds take_held();
 
   private:
+    void start(const TrainingState& state, std::optional<std::int64_t> rising_since);
+    /// Says once if steps were held for too much of the time between two checkpoints.
+    void judge_interval(Seconds since);
+
     const RunCheckpoints& checkpoints_;
     const ParameterStore& store_;
     bool waits_;
     StateSnapshot snapshot_;
+    Seconds held_ = 0;           ///< not yet taken
+    Seconds interval_held_ = 0;  ///< taken since interval_start_
+    std::optional<Seconds> interval_start_;
+    bool has_judged_ = false;
     std::int64_t step_ = 0;     ///< that writer_ saves
     std::future<void> writer_;  ///< last: it uses all of the above
 };

@@ -16,13 +16,14 @@ struct StepRecord {
     StepOutcome outcome;
     std::optional<double> validation_loss;  ///< after it, if it was asked for
     double learning_rate = 0;
-    Seconds seconds = 0;                 ///< since the previous step's loss was known
-    std::int64_t tokens = 0;             ///< of the step
-    std::int64_t targets = 0;            ///< those that count in the loss
-    Bytes device = 0;                    ///< in use now, less the context
-    Bytes host = 0;                      ///< resident now
-    std::optional<std::int64_t> saving;  ///< the step whose checkpoint is being written
-    Seconds held = 0;                    ///< by saving, before it and in it
+    Seconds seconds = 0;       ///< since the previous step's loss was known
+    std::int64_t tokens = 0;   ///< of the step
+    std::int64_t targets = 0;  ///< those that count in the loss
+    Bytes device = 0;          ///< in use now, less the context
+    Bytes host = 0;            ///< resident now
+    std::optional<std::int64_t>
+        saving;        ///< the step whose checkpoint was being written at its start
+    Seconds held = 0;  ///< by saving, before it and in it
 };
 
 /// To standard output, and to standard error. That nobody reads it any more is no reason to stop,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <utility>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/machine/host_facts.h"
@@ -76,7 +75,6 @@ class Run {
     std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;
     Seconds last_known_ = 0;
-    Seconds held_ = 0;  ///< the next step by the checkpoint before it
     double last_clip_factor_ = 1;
 };
 
@@ -168,6 +166,7 @@ void Run::start_parameters() {
 StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) {
     StepRecord record;
     record.step = step;
+    if (saver_) record.saving = saver_->writing();
     const AdamWStep settings = adamw_step(settings_, step);
     record.outcome = step_->run(tokens_of(now), tokens_of(next), settings, settings_.max_norm);
     last_clip_factor_ = record.outcome.clip_factor;
@@ -180,10 +179,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     record.targets = counted_targets(now);
     record.device = device_->memory_in_use() - device_facts_.context;
     record.host = read_process_memory().resident().value_or(0);
-    if (saver_) {
-        record.saving = saver_->writing();
-        record.held = std::exchange(held_, 0) + saver_->take_held();
-    }
+    if (saver_) record.held = saver_->take_held();
     most_device_ = std::max(most_device_, record.device);
     most_host_ = std::max(most_host_, record.host);
     return record;
@@ -264,9 +260,8 @@ void Run::save(std::int64_t step, std::int64_t position, bool last) {
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
-    saver_->save(now, last, norms_.rising_since());
+    saver_->save(now, last, norms_.rising_since(), start);
     last_known_ = host_seconds();
-    held_ = last_known_ - start;
 }
 
 RunResult Run::go(bool measure) {
