@@ -123,6 +123,10 @@ void add_run_flags(CLI::App& app, Flags& flags) {
         "--save-memory", s.save_memory,
         "host memory, as in 16GiB, with which training goes on while a checkpoint is "
         "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
+    app.add_flag("--save-best", s.save_best,
+                 "save each step with a lower validation loss than all before, and keep the lowest "
+                 "as best in --out")
+        ->needs("--validation");
     app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out");
     app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
     app.add_option("--precision", s.precision,
@@ -190,6 +194,8 @@ int train(const Flags& flags) {
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
     if (flags.settings.save_every > 0 && !flags.settings.out)
         throw InputError("--save-every needs --out, the folder that checkpoints are written to");
+    if (flags.settings.save_best && !flags.settings.out)
+        throw InputError("--save-best needs --out, the folder that checkpoints are written to");
     check_files(flags);
     // A file stays open for each shard of tokens; the usual limit is 1024.
     rlimit files{};

@@ -212,15 +212,40 @@ void point_latest_at(const std::string& out, const std::string& name) {
     write_output_file(path_in(out, kLatest), name + "\n");
 }
 
+void refuse_other_best(const std::string& out) {
+    const std::string path = path_in(out, kBest);
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (!fs::exists(status) || fs::is_symlink(status)) return;
+    throw InputError(
+        fmt::format("{}: is there already, expected the link that --save-best makes or nothing; "
+                    "move it away or "
+                    "choose another --out",
+                    path));
+}
+
+void point_best_at(const std::string& out, const std::string& name) {
+    const std::string path = path_in(out, kBest), next = path + std::string(kPartial);
+    std::error_code error;
+    fs::remove(next, error);  // of a killed run
+    fs::create_directory_symlink(name, next, error);
+    if (!error) fs::rename(next, path, error);
+    if (error) fail(path, "created", error);
+    sync_folder(out);
+}
+
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
                               std::optional<std::int64_t> rising_since) {
     std::error_code ignored;
     const std::vector<std::int64_t> steps = checkpoint_steps(out);
+    const std::string best = fs::read_symlink(path_in(out, kBest), ignored).string();
     const auto calm = std::find_if(steps.begin(), steps.end(), [&](std::int64_t s) {
         return rising_since && s < *rising_since;
     });
     for (const std::int64_t older : steps) {
-        if (older >= step || keep-- > 0 || (calm != steps.end() && older == *calm)) continue;
+        if (older >= step || keep-- > 0 || (calm != steps.end() && older == *calm) ||
+            best == checkpoint_name(older))
+            continue;
         // Renamed first, since otherwise half a checkpoint would look whole after a kill.
         const std::string path = path_in(out, checkpoint_name(older));
         const std::string unnamed = path + std::string(kPartial);

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-CheckpointSaver::CheckpointSaver(const RunCheckpoints& checkpoints, const ParameterStore& store,
+CheckpointSaver::CheckpointSaver(RunCheckpoints& checkpoints, const ParameterStore& store,
                                  Bytes copies, ThreadPool& pool, Device& device)
     : checkpoints_(checkpoints),
       store_(store),
@@ -21,8 +21,14 @@ CheckpointSaver::~CheckpointSaver() {
     if (writer_.valid()) writer_.wait();
 }
 
-void CheckpointSaver::wait() {
+void CheckpointSaver::join() {
     if (writer_.valid()) writer_.get();
+}
+
+void CheckpointSaver::wait() {
+    const Seconds start = host_seconds();
+    join();
+    held_ += host_seconds() - start;
 }
 
 std::optional<std::int64_t> CheckpointSaver::writing() const {
@@ -54,7 +60,7 @@ Seconds CheckpointSaver::take_held() {
 void CheckpointSaver::save(const TrainingState& state, bool last,
                            std::optional<std::int64_t> rising_since, Seconds since) {
     judge_interval(since);
-    wait();
+    join();
     if (last || waits_)
         checkpoints_.save(store_, state, last, rising_since);
     else

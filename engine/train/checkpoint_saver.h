@@ -14,7 +14,7 @@ class CheckpointSaver {
   public:
     /// `copies`: host memory for state that is still to be written when it changes; 0: save() waits
     /// until all is written. All arguments must outlive it. Throws InputError if memory is short.
-    CheckpointSaver(const RunCheckpoints& checkpoints, const ParameterStore& store, Bytes copies,
+    CheckpointSaver(RunCheckpoints& checkpoints, const ParameterStore& store, Bytes copies,
                     ThreadPool& pool, Device& device);
     /// Waits for the writer.
     ~CheckpointSaver();
@@ -38,11 +38,12 @@ class CheckpointSaver {
     Seconds take_held();
 
   private:
+    void join();
     void start(const TrainingState& state, std::optional<std::int64_t> rising_since);
     /// Says once if steps were held for too much of the time between two checkpoints.
     void judge_interval(Seconds since);
 
-    const RunCheckpoints& checkpoints_;
+    RunCheckpoints& checkpoints_;
     const ParameterStore& store_;
     bool waits_;
     StateSnapshot snapshot_;

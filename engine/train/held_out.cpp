@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/input_error.h"
 
@@ -18,8 +19,9 @@ std::int64_t counted_targets(const Batch& batch) {
 HeldOut::HeldOut(const ModelSpec& model, const TrainingSpec& training,
                  const TrainSettings& settings)
     : every_(settings.validate_every), steps_(settings.steps) {
-    BatchSampler sampler(open_tokens(settings.validation, model.vocabulary), training.batch,
-                         training.sequence, settings.seed);
+    TokenSource tokens = open_tokens(settings.validation, model.vocabulary);
+    fingerprint_ = tokens.fingerprint();
+    BatchSampler sampler(std::move(tokens), training.batch, training.sequence, settings.seed);
     std::int64_t counted = 0;
     while (sampler.position() < sampler.windows_per_epoch()) {
         Batch& batch = batches_.emplace_back(sampler.next());

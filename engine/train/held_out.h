@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/data/batch_sampler.h"
@@ -22,6 +23,7 @@ class HeldOut {
     /// none of its targets counts.
     HeldOut(const ModelSpec& model, const TrainingSpec& training, const TrainSettings& settings);
 
+    const std::string& fingerprint() const { return fingerprint_; }
     bool is_due(std::int64_t step) const { return step % every_ == 0 || step == steps_; }
     /// The step before loss() names it as its next.
     const Batch& first() const { return batches_.front(); }
@@ -30,6 +32,7 @@ class HeldOut {
 
   private:
     std::int64_t every_, steps_;
+    std::string fingerprint_;  ///< of the data
     std::vector<Batch> batches_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "engine/train/progress.h"
@@ -21,13 +22,16 @@ RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& sett
         throw InputError(fmt::format(
             "--out {}: holds {} already; give --resume to continue from it, or another folder", out,
             *there));
-    const std::int64_t saves =
+    std::int64_t saves =
         settings.save_every == 0 ? 1 : (settings.steps - 1) / settings.save_every + 1;
-    refuse_small_disk(out, total_parameters(model) * state_bytes, saves, settings.keep);
+    if (settings.save_best) saves += settings.steps / settings.validate_every;
+    if (settings.save_best) refuse_other_best(out);
+    refuse_small_disk(out, total_parameters(model) * state_bytes, saves,
+                      settings.keep + (settings.save_best ? 1 : 0));
 }
 
 std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
-                                                  const std::string& settings) const {
+                                                  const std::string& settings) {
     const std::vector<std::string> folders = checkpoints_by_age(*settings_.out);
     for (const std::string& folder : folders) {
         try {
@@ -38,6 +42,7 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
                 say(fmt::format("note: --state-bytes was {} and is {}: moments are rounded\n",
                                 state.state_bytes, store.state_bytes()));
             if (!changes.empty()) say(fmt::format("note: {}\n", changes));
+            find_best(folder, state, settings);
             return state;
         } catch (const DamagedCheckpoint& damage) {
             say_on_stderr(fmt::format("warning: {}\n", damage.what()));
@@ -51,15 +56,35 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
     return std::nullopt;
 }
 
-bool RunCheckpoints::is_due(std::int64_t step) const {
-    return settings_.save_every > 0 && step % settings_.save_every == 0;
+void RunCheckpoints::find_best(const std::string& folder, const TrainingState& state,
+                               const std::string& settings) {
+    if (!settings_.save_best) return;
+    if (const auto best = best_checkpoint(*settings_.out, model_);
+        best && same_validation(best->settings, settings))
+        best_ = best->validation_loss;
+    // A kill after a checkpoint was whole and before the link was made.
+    if (!same_validation(state.settings, settings) || !is_best(state.validation_loss)) return;
+    point_best_at(*settings_.out, std::filesystem::path(folder).filename().string());
+    best_ = state.validation_loss;
+}
+
+bool RunCheckpoints::is_best(std::optional<double> validation_loss) const {
+    return settings_.save_best && validation_loss && std::isfinite(*validation_loss) &&
+           (!best_ || *validation_loss < *best_);
+}
+
+bool RunCheckpoints::is_due(std::int64_t step, std::optional<double> validation_loss) const {
+    return (settings_.save_every > 0 && step % settings_.save_every == 0) ||
+           is_best(validation_loss);
 }
 
 void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state, bool last,
-                          std::optional<std::int64_t> rising_since, const ReadState& read) const {
+                          std::optional<std::int64_t> rising_since, const ReadState& read) {
+    const bool best = is_best(state.validation_loss);
     try {
         save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, rising_since,
-                        read);
+                        read, best);
+        if (best) best_ = state.validation_loss;
     } catch (const InputError& error) {
         if (last) throw;
         say_on_stderr(

@@ -22,14 +22,16 @@ class RunCheckpoints {
     /// Fills the store from the newest checkpoint that is not damaged and says so; empty if there
     /// is none. `settings`: settings_record() of this run. Throws InputError if all are damaged, or
     /// the model, the state precision or the data are others.
-    std::optional<TrainingState> load(ParameterStore& store, const std::string& settings) const;
+    std::optional<TrainingState> load(ParameterStore& store, const std::string& settings);
 
-    bool is_due(std::int64_t step) const;
+    /// Whether the step is to be saved; `validation_loss` after it. Precondition: nothing is being
+    /// saved if that is given.
+    bool is_due(std::int64_t step, std::optional<double> validation_loss) const;
     /// Only the last checkpoint must be written: a full disk does not end the training. Throws
     /// InputError for the last one. The newest from before `rising_since`, where the gradient's
     /// norm rises, stays. `read`: see save_checkpoint().
     void save(const ParameterStore& store, const TrainingState& state, bool last,
-              std::optional<std::int64_t> rising_since, const ReadState& read = {}) const;
+              std::optional<std::int64_t> rising_since, const ReadState& read = {});
     /// From which checkpoint should a run continue whose loss is no longer finite, and which are
     /// suspect? A clause.
     std::string advice_after_divergence(std::optional<std::int64_t> rising_since) const;
@@ -37,10 +39,16 @@ class RunCheckpoints {
     std::optional<std::string> newest() const { return newest_checkpoint(*settings_.out); }
 
   private:
+    bool is_best(std::optional<double> validation_loss) const;
+    /// Before a run with these settings goes on from `state` of `folder`.
+    void find_best(const std::string& folder, const TrainingState& state,
+                   const std::string& settings);
+
     const ModelSpec& model_;
     const TrainSettings& settings_;
     OutputLock lock_;
     ModelFiles beside_;
+    std::optional<double> best_;  ///< lowest validation loss of a checkpoint, with --save-best
 };
 
 }  // namespace sluice

@@ -39,8 +39,9 @@ AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
 }
 
 std::string settings_record(const TrainingSpec& training, const TrainSettings& s,
-                            const BatchSampler& data, const std::string& data_fingerprint) {
-    return Json{{"batch", training.batch},
+                            const BatchSampler& data, const std::string& data_fingerprint,
+                            const std::string& validation_fingerprint) {
+    Json record{{"batch", training.batch},
                 {"seq", training.sequence},
                 {"steps", s.steps},
                 {"seed", s.seed},
@@ -57,8 +58,13 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},
-                {"data", data_fingerprint}}
-        .dump();
+                {"data", data_fingerprint}};
+    if (!validation_fingerprint.empty()) record["validation"] = validation_fingerprint;
+    return record.dump();
+}
+
+bool same_validation(const std::string& saved, const std::string& now) {
+    return shown(Json::parse(saved), "validation") == shown(Json::parse(now), "validation");
 }
 
 std::string changed_settings(const std::string& folder, const std::string& saved,

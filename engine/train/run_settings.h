@@ -36,7 +36,8 @@ struct TrainSettings {
     /// Host memory for state that is to be written while it changes; 0: steps wait until a
     /// checkpoint is written; empty: what the plan leaves
     std::optional<std::string> save_memory;
-    bool resume = false;                      ///< continue from the newest checkpoint in `out`
+    bool save_best = false;  ///< keep the checkpoint with the lowest validation loss
+    bool resume = false;     ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step
     std::optional<Seconds> expected_step;     ///< the time that a plan predicts
@@ -50,10 +51,13 @@ struct TrainSettings {
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
-/// The settings that a checkpoint keeps, as a JSON object. `data_fingerprint`: of the tokens that
-/// `data` samples.
+/// The settings that a checkpoint keeps, as a JSON object. Fingerprints: of the tokens that `data`
+/// samples, and of the held-out ones, "" if there are none.
 std::string settings_record(const TrainingSpec& training, const TrainSettings& settings,
-                            const BatchSampler& data, const std::string& data_fingerprint);
+                            const BatchSampler& data, const std::string& data_fingerprint,
+                            const std::string& validation_fingerprint);
+/// Whether two settings_record() held out the same data.
+bool same_validation(const std::string& saved, const std::string& now);
 
 /// Compares a checkpoint's settings with the current ones. Throws InputError if the position in the
 /// data would have another meaning; returns one sentence on every other difference.

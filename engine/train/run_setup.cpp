@@ -54,8 +54,9 @@ PlannedStep with_double_device_memory(PlannedStep plan) {
 
 Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const ModelSpec& model,
                          const TrainingSpec& training) {
-    if (!settings.out || settings.save_every == 0 || settings.save_every >= settings.steps)
-        return 0;
+    const bool saves_within = (settings.save_every > 0 && settings.save_every < settings.steps) ||
+                              (settings.save_best && settings.validate_every < settings.steps);
+    if (!settings.out || !saves_within) return 0;
     if (settings.save_memory == "0") return 0;
     const Bytes needed = whole_snapshot_bytes(model, static_cast<int>(training.state_bytes));
     if (settings.save_memory)

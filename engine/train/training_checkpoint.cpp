@@ -17,6 +17,7 @@ namespace sluice {
 namespace {
 
 constexpr std::int64_t kFormatVersion = 1;
+constexpr double kLargestLoss = 1e300;
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // JSON numbers are exact up to this value
 
 void check_version(const JsonObject& record) {
@@ -66,8 +67,11 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
         throw InternalError(fmt::format("settings of a checkpoint are {}", state.settings));
     nlohmann::ordered_json record;
     record["format_version"] = kFormatVersion;
+    record["program"] = "sluice-train " SLUICE_VERSION;
+    record["plan"] = state.plan;
     record["step"] = state.step;
     record["data_position"] = state.data_position;
+    if (state.validation_loss) record["validation_loss"] = *state.validation_loss;
     record["clip_factor"] = state.clip_factor;
     record["seed"] = fmt::format("{}", state.seed);
     record["state_bytes"] = state_bytes;
@@ -100,6 +104,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     state.data_position = record.integer("data_position", 0, kLargest);
     state.clip_factor = record.number("clip_factor", 0, 1);
     state.seed = read_seed(record);
+    state.validation_loss = record.number_or_none("validation_loss", 0, kLargestLoss);
     state.settings = json["settings"].dump();
     return state;
 }
@@ -126,7 +131,7 @@ std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
 
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep, const ModelFiles& beside,
-                     std::optional<std::int64_t> rising_since, const ReadState& read) {
+                     std::optional<std::int64_t> rising_since, const ReadState& read, bool best) {
     const std::string record = training_record_text(model, state, store.state_bytes());
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
@@ -156,6 +161,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         folder.commit();
     }
     point_latest_at(out, name);
+    if (best) point_best_at(out, name);
     remove_older_checkpoints(out, state.step, keep - 1, rising_since);
 }
 
@@ -171,6 +177,15 @@ void refuse_damage(const std::string& folder) {
 }
 
 }  // namespace
+
+std::optional<TrainingState> best_checkpoint(const std::string& out, const ModelSpec& model) {
+    const std::filesystem::path folder = std::filesystem::path(out) / kBest;
+    try {
+        return read_training_record((folder / kTrainingRecordFile).string(), model);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
 
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store) {

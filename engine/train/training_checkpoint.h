@@ -5,6 +5,7 @@
 //                     optimizer.safetensors or shards (lower planes, moments), training.json
 //                     checksums.xxh3 (of all others; `xxhsum --check` reads it)
 //   out/latest        the name of the newest whole checkpoint
+//   out/best          a link to the one with the lowest validation loss, with --save-best
 //
 // Parameters without the rest: weights_file.h.
 #pragma once
@@ -75,12 +76,18 @@ class PartialFolder {
 /// Throws InputError.
 void point_latest_at(const std::string& out, const std::string& name);
 
+/// Links `best` to a checkpoint, from then on exempt from remove_older_checkpoints(). Throws
+/// InputError.
+void point_best_at(const std::string& out, const std::string& name);
+/// Throws InputError if something else has the name of that link.
+void refuse_other_best(const std::string& out);
+
 /// Steps of the whole checkpoints, highest first. Throws InputError if `out` cannot be read.
 std::vector<std::int64_t> checkpoint_steps(const std::string& out);
 
-/// Removes the whole checkpoints below `step`, except the newest `keep` of them and the newest from
-/// before `rising_since`, where the gradient's norm rises. A folder that cannot be removed stays;
-/// it does no harm, and the next save tries again.
+/// Removes the whole checkpoints below `step`, except the newest `keep` of them, the newest from
+/// before `rising_since`, where the gradient's norm rises, and the best. A folder that cannot be
+/// removed stays; it does no harm, and the next save tries again.
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
                               std::optional<std::int64_t> rising_since = std::nullopt);
 
@@ -95,6 +102,8 @@ struct TrainingState {
     std::string settings;
     double clip_factor = 1;  ///< of the last step: speculative clipping's guess for the next
     int state_bytes = 0;     ///< of the file that it was loaded from
+    std::optional<double> validation_loss = {};  ///< after the step, if it was asked for
+    std::string plan = {};                       ///< flags of the plan that ran, for people
 };
 
 /// Writes out/step-N, with the files that stand beside the weights, in a temporary folder, syncs
@@ -103,18 +112,21 @@ struct TrainingState {
 /// left. The newest from before `rising_since` is left, too. A kill at any moment leaves the old
 /// one or the new one whole; the next save first removes unfinished files. Throws InputError if the
 /// disk is full or not writable; the newest checkpoint is not lost then. `read` gives the tensors;
-/// without it the store does. Precondition: no other run saves into `out`, and without `read` no
-/// step is at work.
+/// without it the store does. With `best`, it is the best from then on. Precondition: no other run
+/// saves into `out`, and without `read` no step is at work.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep, const ModelFiles& beside = {},
                      std::optional<std::int64_t> rising_since = std::nullopt,
-                     const ReadState& read = {});
+                     const ReadState& read = {}, bool best = false);
 
 /// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest
 /// step; empty if there is none. A whole checkpoint has a training.json, which is written last.
 /// First renames a checkpoint back that a killed save was replacing. Throws InputError if `out`
 /// cannot be read or that renaming fails.
 std::optional<std::string> newest_checkpoint(const std::string& out);
+
+/// What the best checkpoint says of itself; empty if there is none, or it is damaged.
+std::optional<TrainingState> best_checkpoint(const std::string& out, const ModelSpec& model);
 
 /// Folders of the whole checkpoints: the one that `latest` names, then by step, highest first.
 /// Otherwise as newest_checkpoint().
@@ -134,5 +146,7 @@ TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
 
 /// The file that is written last: a folder with it is a whole checkpoint.
 inline constexpr const char* kTrainingRecordFile = "training.json";
+/// The link to the best checkpoint.
+inline constexpr const char* kBest = "best";
 
 }  // namespace sluice

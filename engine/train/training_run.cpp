@@ -144,9 +144,12 @@ void Run::allocate() {
 
 void Run::start_parameters() {
     state_.seed = settings_.seed;
-    state_.settings = settings_record(training_, settings_, *sampler_, fingerprint_.get());
+    state_.settings = settings_record(training_, settings_, *sampler_, fingerprint_.get(),
+                                      held_out_ ? held_out_->fingerprint() : "");
+    state_.plan = setting_flags(changed_settings(TrainingSpec{}, training_));
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;
+        saved->plan = state_.plan;
         state_ = *std::move(saved);
         sampler_->seek(state_.data_position);
         if (state_.step >= settings_.steps)
@@ -221,7 +224,10 @@ void Run::train(bool measure, RunResult& result) {
         result.steps_done = step;
         result.interrupted = stop_requested() && step < settings_.steps;
         const bool last = step == settings_.steps || result.interrupted;
-        if (checkpoints_ && (last || checkpoints_->is_due(step))) save(step, next.position, last);
+        state_.validation_loss = record.validation_loss;
+        if (settings_.save_best && validates) saver_->wait();  // it may be the best
+        if (checkpoints_ && (last || checkpoints_->is_due(step, record.validation_loss)))
+            save(step, next.position, last);
         if (result.interrupted) break;
         current = 1 - current;
     }

@@ -2,6 +2,7 @@
 have other homes from then on, and where it trains while it saves? Bit by bit: losses and the last
 checkpoint. The run without kills waits for its checkpoints."""
 
+import json
 import pathlib
 import random
 import signal
@@ -85,8 +86,16 @@ class Training:
         return seen
 
     def last_checkpoint(self):
+        """Contents of its files. The plan that ran is said there, and may be another."""
         folder = checkpoint_folder(self.out, STEPS)
-        return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+        files = {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+        record = json.loads(files["training.json"])
+        record.pop("plan")
+        sums = files["checksums.xxh3"].splitlines()
+        return files | {
+            "training.json": record,
+            "checksums.xxh3": [line for line in sums if b"training.json" not in line],
+        }
 
 
 class ResumeTest(unittest.TestCase):

@@ -81,6 +81,41 @@ class ValidationTest(unittest.TestCase):
             for tensor, values in theirs.items():
                 self.assertTrue(torch.equal(ours[tensor], values), tensor)
 
+    def test_the_best_checkpoint_stays_and_loads_as_a_model(self):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            weights = save_model("qwen2-tied", scratch / "model")
+            vocabulary = read_shape(weights).vocabulary
+            data = write_tokens(scratch / "data.bin", 40 * SEQ, vocabulary)
+            held_out = write_tokens(scratch / "other.bin", WINDOWS * SEQ + 1, vocabulary, seed=9)
+            write_mask(held_out, WINDOWS * SEQ + 1)
+            run = train(
+                scratch,
+                model=weights,
+                load=weights,
+                data=data,
+                validation=held_out,
+                validate_every=1,
+                out=scratch / "out",
+                save_best=True,
+                keep=1,
+                device="cpu",
+                precision="fp32",
+                batch=4,
+                seq=SEQ,
+                steps=12,
+                learning_rate=0.3,  # too high, so that the last step is not the best
+                lr_schedule="constant",
+            )
+            losses = run.field("validation_loss")
+            self.assertNotEqual(min(losses), losses[-1])
+            best = scratch / "out" / "best"
+            step = losses.index(min(losses)) + 1
+            self.assertEqual(best.resolve().name, f"step-{step:08d}")
+            kept = sorted(path.name for path in (scratch / "out").glob("step-*"))
+            self.assertEqual(kept, [f"step-{step:08d}", "step-00000012"])
+            self.assertLess(abs(min(losses) / held_out_loss(best, held_out) - 1), 1e-5)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,8 @@
 #include "engine/train/run_checkpoints.h"
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 #include "tests/engine/train_files/tiny_model.h"
@@ -30,19 +33,19 @@ TEST_CASE("run: goes on from the newest checkpoint without damage", "[train]") {
     save(tiny, temp, 20);
     const TrainSettings settings = settings_in(temp, true);
     {
-        const RunCheckpoints checkpoints(tiny.model, settings, 12);
+        RunCheckpoints checkpoints(tiny.model, settings, 12);
         CHECK(checkpoints.load(tiny.store, "{}")->step == 20);
     }
     std::string bytes = temp.read("step-00000020/optimizer.safetensors");
     bytes.back() = static_cast<char>(bytes.back() ^ 4);
     temp.write("step-00000020/optimizer.safetensors", bytes);
     {
-        const RunCheckpoints checkpoints(tiny.model, settings, 12);
+        RunCheckpoints checkpoints(tiny.model, settings, 12);
         CHECK(checkpoints.load(tiny.store, "{}")->step == 10);
         CHECK(tiny.bytes() == older);
     }
     std::filesystem::remove(temp.path("step-00000010/checksums.xxh3"));
-    const RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings, 12);
     CHECK_THAT(input_error_of([&] { checkpoints.load(tiny.store, "{}"); }),
                ContainsSubstring("holds no checkpoint without damage"));
 }
@@ -52,7 +55,7 @@ TEST_CASE("run: after a loss that is not finite, only checkpoints from before ar
     const TempFolder temp;
     TinyStore tiny(tiny_model());
     const TrainSettings settings = settings_in(temp, true);
-    const RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings, 12);
     CHECK(checkpoints.advice_after_divergence(30) == "no checkpoint was saved");
     for (const std::int64_t step : {10, 20})
         checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, std::nullopt);
@@ -82,7 +85,7 @@ TEST_CASE("run: checkpoints are not mixed with those of another run", "[train]")
     TinyStore tiny(tiny_model());
     const TrainSettings fresh = settings_in(temp, false);
     {
-        const RunCheckpoints checkpoints(tiny.model, fresh, 12);
+        RunCheckpoints checkpoints(tiny.model, fresh, 12);
         CHECK_FALSE(checkpoints.load(tiny.store, "{}"));
         CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, fresh, 12); }),
                    ContainsSubstring("another sluice-train saves here now"));
@@ -90,4 +93,89 @@ TEST_CASE("run: checkpoints are not mixed with those of another run", "[train]")
     save(tiny, temp, 1);
     CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, fresh, 12); }),
                ContainsSubstring("give --resume"));
+}
+
+namespace {
+
+constexpr const char* kHeldOut = R"({"validation":"a"})";
+
+TrainingState validated(std::int64_t step, double loss) {
+    TrainingState state{step, 16 * step, 5, kHeldOut};
+    state.validation_loss = loss;
+    state.plan = "--buffer-depth 3";
+    return state;
+}
+
+std::string best_of(const TempFolder& temp) {
+    return std::filesystem::read_symlink(temp.path("best")).string();
+}
+
+}  // namespace
+
+TEST_CASE("run: the checkpoint with the lowest validation loss stays", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    TrainSettings settings = settings_in(temp, true);
+    settings.save_best = true;
+    settings.save_every = 100;
+    const auto save = [&](RunCheckpoints& checkpoints, std::int64_t step, double loss) {
+        checkpoints.save(tiny.store, validated(step, loss), false, std::nullopt);
+    };
+    {
+        RunCheckpoints checkpoints(tiny.model, settings, 12);
+        CHECK_FALSE(checkpoints.is_due(10, std::nullopt));
+        CHECK(checkpoints.is_due(10, 3.0));
+        CHECK_FALSE(checkpoints.is_due(10, std::nan("")));
+        save(checkpoints, 10, 3.0);
+        CHECK_FALSE(checkpoints.is_due(20, 3.0));
+        CHECK(checkpoints.is_due(100, 3.0));
+        save(checkpoints, 20, 2.0);
+        for (const std::int64_t step : {30, 40, 50}) save(checkpoints, step, 2.5);
+    }
+    CHECK(best_of(temp) == "step-00000020");
+    CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{50, 40, 20});
+    RunCheckpoints again(tiny.model, settings, 12);
+    CHECK(again.load(tiny.store, kHeldOut)->validation_loss == 2.5);
+    CHECK_FALSE(again.is_due(60, 2.1));
+    CHECK(again.is_due(60, 1.9));
+    save(again, 60, 1.9);
+    CHECK(best_of(temp) == "step-00000060");
+    CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{60, 50});
+    // Losses of other data cannot be compared.
+    CHECK(again.load(tiny.store, R"({"validation":"b"})"));
+}
+
+TEST_CASE("run: a kill before the link to the best is made up for", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    TrainSettings settings = settings_in(temp, true);
+    settings.save_best = true;
+    for (const auto& [step, loss] : {std::pair(1, 3.0), {2, 2.0}})
+        save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 2, {}, {}, {},
+                        step == 1);
+    CHECK(best_of(temp) == "step-00000001");
+    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    checkpoints.load(tiny.store, kHeldOut);
+    CHECK(best_of(temp) == "step-00000002");
+}
+
+TEST_CASE("run: a user's own `best` is not touched", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    TrainSettings settings = settings_in(temp, true);
+    settings.save_best = true;
+    temp.write("best", "mine");
+    CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, settings, 12); }),
+               ContainsSubstring(temp.path("best") + ": is there already"));
+}
+
+TEST_CASE("run: a checkpoint says what made it", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    save_checkpoint(temp.path(), tiny.model, tiny.store, validated(1, 2.5), 1);
+    const auto record = nlohmann::json::parse(temp.read("step-00000001/training.json"));
+    CHECK(record["plan"] == "--buffer-depth 3");
+    CHECK_THAT(record["program"].get<std::string>(), ContainsSubstring("sluice-train "));
+    CHECK(record["validation_loss"] == 2.5);
+    CHECK(record["data_position"] == 16);
 }
