@@ -59,6 +59,7 @@ const KindRow& row_of(OperationKind one) {
         {clip_gradients, optimizer, "clip gradients"},
         {copy_to_pinned, optimizer, "copy to pinned"},
         {zero_gradients, optimizer, "zero gradients"},
+        {flatten_weights, optimizer, "flatten weights"},
         {read_weights, storage_read, "read weights"},
         {write_weights, storage_write, "write weights"},
         {write_gradients, storage_write, "write gradients"},

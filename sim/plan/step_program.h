@@ -62,7 +62,8 @@ enum class OperationKind : std::uint8_t {
     clip_gradients,
     copy_to_pinned,  ///< updated weights into the pinned copy that is streamed
     zero_gradients,
-    read_weights,  ///< from storage, here and below (zero-infinity)
+    flatten_weights,  ///< into the pinned buffer from which they are copied
+    read_weights,     ///< from storage, here and below (zero-infinity)
     write_weights,
     write_gradients,
     read_states,  ///< what the optimizer updates: masters, moments, gradients

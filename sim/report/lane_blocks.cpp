@@ -90,6 +90,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::clip_gradients:
         case OperationKind::copy_to_pinned:
         case OperationKind::zero_gradients:
+        case OperationKind::flatten_weights:
         case OperationKind::read_states:
         case OperationKind::write_states:
         case OperationKind::issue:

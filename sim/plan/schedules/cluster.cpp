@@ -97,20 +97,24 @@ void ClusterStep::finish() {
 // AdamW on the masters, and bf16 parameters from them. With --sharding states (ZeRO-1, Megatron's
 // distributed optimizer: 6 bytes a parameter and 12 over the number of GPUs) gradients are
 // reduce-scattered instead, each GPU updates its part, and a layer's parameters are gathered while
-// the layers before it run the next step's forward.
+// the layers before it run the next step's forward. With --sharding gradients (ZeRO-2 of DeepSpeed
+// 0.18.6, runtime/zero/stage_1_and_2.py) bf16 gradients are reduce-scattered in each micro-batch
+// and added to a shard, two reduce buckets are kept, and the next step waits for all parameters.
 namespace {
 
 // Device memory traffic in bytes per parameter. A gradient is added to its fp32 sum: bf16 read,
 // fp32 read and written. Update: gradient read for the norm; master and both moments read and
 // written, gradient read and zeroed, bf16 written.
 constexpr double kSumTraffic = kBf16 + 2 * kFp32;
+constexpr double kZero2Bucket = 5e8;  // reduce_bucket_size, in elements
 constexpr double kNormTraffic = kFp32, kUpdateTraffic = 7 * kFp32 + kBf16, kZeroTraffic = kFp32;
 
 class Replicated : public ClusterStep {
   public:
     Replicated(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : ClusterStep(model, machine, training),
-          shards_states_(training.sharding == Sharding::states) {}
+          shards_gradients_(training.sharding == Sharding::gradients),
+          shards_states_(training.sharding == Sharding::states || shards_gradients_) {}
 
   private:
     void declare() override {
@@ -144,7 +148,10 @@ class Replicated : public ClusterStep {
     void declare_memory() {
         const double all = all_parameters(model_);
         build_.on_device("bf16 parameters", Kind::weights, kBf16 * all);
-        build_.on_device("fp32 gradients", Kind::gradients, kFp32 * all);
+        build_.on_device("fp32 gradients", Kind::gradients,
+                         kFp32 * (shards_gradients_ ? part(all) : all));
+        if (shards_gradients_)
+            build_.on_device("reduce buckets", Kind::gradients, 2 * kBf16 * kZero2Bucket);
         build_.on_device("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * part(all));
     }
 
@@ -169,11 +176,12 @@ class Replicated : public ClusterStep {
         Waits waits;
         if (kind == OperationKind::forward && shards_states_ && is_first()) {
             const auto index = static_cast<std::size_t>(layer);
-            waits = {{gathers_[index]}, {gathers_[index + 1]}};
+            waits = shards_gradients_ ? Waits{{gathers_.back()}}
+                                      : Waits{{gathers_[index]}, {gathers_[index + 1]}};
         }
         const bool has_gradients = layer != layers_ && kind != OperationKind::forward;
         if (has_gradients) {
-            work.kernels.push_back(add_of(layer));
+            if (!shards_gradients_) work.kernels.push_back(add_of(layer));
             work = also_using(std::move(work), {tied_gradient_, module_gradients(layer)});
         }
         last_ = build_.add(kind, layer, std::move(waits), std::move(work));
@@ -181,13 +189,14 @@ class Replicated : public ClusterStep {
     }
 
     void reduce(int layer) {
-        if (!is_last()) return;
+        if (!is_last() && !shards_gradients_) return;
         const auto [kind, collective] =
             shards_states_ ? std::pair(OperationKind::reduce_scatter, Collective::reduce_scatter)
                            : std::pair(OperationKind::all_reduce, Collective::all_reduce);
-        reduced_ =
-            build_.add(kind, layer, {{last_}},
-                       collective_operation(collective, kFp32 * parameters(layer), group_.gpus));
+        reduced_ = build_.add(
+            kind, layer, {{last_}},
+            collective_operation(
+                collective, (shards_gradients_ ? kBf16 : kFp32) * parameters(layer), group_.gpus));
     }
 
     void optimize() override {
@@ -211,7 +220,7 @@ class Replicated : public ClusterStep {
         if (shards_states_) build_.wait(gathers_.front(), {updated, true});
     }
 
-    const bool shards_states_;
+    const bool shards_gradients_, shards_states_;
     std::vector<std::int32_t> adds_;  ///< of each kind of layer
     std::int32_t add_root_ = 0;
     BufferId tied_gradient_ = kNoBuffer;
@@ -230,7 +239,7 @@ ScheduleRecord cluster_schedule() {
                            ? plan_sharded(model, machine, training)
                            : Replicated(model, machine, training).plan();
             },
-        .options = {"gpus", "sharding", "recompute"},
+        .options = {"gpus", "sharding", "recompute", "adam"},
         .program = {.name = "PyTorch FSDP2 or DDP",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "torch 2.11.0, torch.distributed; AMD: "

@@ -14,7 +14,8 @@
 // reduce-scattered during the previous layer's work. Each GPU adds its part to its fp32 shard, in
 // each micro-batch. Collectives run one at a time, in the order of their calls (one communicator).
 //
-// Optimizer, on the shards: clip_grad_norm_ (an all-reduce of one number), AdamW(fused=True).
+// Optimizer, on the shards: clip_grad_norm_ (an all-reduce of one number), AdamW(fused=True), or
+// PyTorch's default, which keeps a list of temporaries of the parameters' size (--adam foreach).
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +30,11 @@ namespace {
 // gradient.
 constexpr double kCastTraffic = kFp32 + kBf16, kCopyOutTraffic = 2 * kBf16;
 constexpr double kJoinTraffic = kBf16 + kFp32;
-constexpr double kShardNormTraffic = kFp32, kShardUpdateTraffic = 2 * kFp32 + 7 * kFp32;
+constexpr double kShardNormTraffic = kFp32, kShardScaleTraffic = 2 * kFp32,
+                 kShardUpdateTraffic = 7 * kFp32;
+// torch.optim.Adam's default (_multi_tensor_adam): lerp (3), mul (2), addcmul (3), sqrt into a list
+// of temporaries (2), division and addition in it (2 each), addcdiv (4).
+constexpr double kForeachAdamTraffic = 18 * kFp32;
 // Cast, gather, copy out; join, reduce, divide.
 constexpr std::int64_t kGatherLaunches = 3, kJoinLaunches = 3;
 
@@ -171,9 +176,15 @@ class Sharded : public ClusterStep {
         const OperationId summed =
             build_.add(OperationKind::all_reduce, kEmbeddingLayer, {{norm}},
                        collective_operation(Collective::all_reduce, kFp32, group_.gpus));
-        const OperationId updated =
-            build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {{summed}},
-                       kernel("scale and AdamW", kShardUpdateTraffic));
+        const bool foreach = training_.adam == AdamKernel::foreach;
+        Operation update =
+            kernel("scale and AdamW",
+                   kShardScaleTraffic + (foreach ? kForeachAdamTraffic : kShardUpdateTraffic));
+        if (foreach)
+            update.uses.push_back(
+                build_.device_buffer("temporaries of Adam", Kind::optimizer_state, kFp32 * shard));
+        const OperationId updated = build_.add(OperationKind::update, Lane::compute,
+                                               kEmbeddingLayer, {{summed}}, std::move(update));
         build_.wait(first_gather_, {updated, true});
     }
 

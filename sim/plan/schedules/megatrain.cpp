@@ -16,10 +16,16 @@
 // thread adds later gradients to those tensors. At the end of each micro-batch the host waits for
 // the thread.
 //
+// MegaTrain-Plus, a fork of an older revision (bdqnghi/MegaTrain-Plus at a7d510d, --fork): before
+// each copy the main thread gathers a layer's weights in one of two pinned buffers (flatten). Its
+// own options keep the inputs of all layers, so that no block runs forward again (store), and make
+// the templates views of three buffers (views).
+//
 // Tail, on the main thread, one after another: clip_grad_norm_; CPU Adam on bf16 masters with fp32
 // moments; copy of all weights to the pinned flats; upload of embedding and head from pageable
 // memory; zero_grad.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sim/plan/schedules/megatrain_memory.h"
@@ -37,7 +43,10 @@ constexpr double kEagerOperationsPerLaunch = 6.9;
 class MegaTrain : public MicroBatchStep {
   public:
     MegaTrain(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : MicroBatchStep(model, machine, training, KernelStyle::eager, kEagerOperationsPerLaunch) {}
+        : MicroBatchStep(model, machine, training, KernelStyle::eager,
+                         training.fork == Fork::none ? kEagerOperationsPerLaunch : kOfPythonThread),
+          slots_(megatrain_slots(training)),
+          python_(build_) {}
 
   private:
     void declare() override {
@@ -56,7 +65,7 @@ class MegaTrain : public MicroBatchStep {
         host_waits_for_ = last_collected_;
         forward();
         loss();
-        const int interval = static_cast<int>(pass_.checkpoint_interval);
+        const int interval = static_cast<int>(megatrain_interval(pass_));
         for (int block = (layers_ - 1) / interval; block >= 0; --block) {
             backward_block(block * interval, std::min((block + 1) * interval, layers_));
         }
@@ -95,36 +104,66 @@ class MegaTrain : public MicroBatchStep {
                            megatrain_backward_temporaries(model_));
     }
 
-    /// Streams a layer into buffer layer % 2 and copies it into that template. The buffer is free
-    /// after its content is unflattened, the template after its last gradients have left.
+    bool is_fork() const { return training_.fork != Fork::none; }
+    bool has_views() const { return training_.fork == Fork::views; }
+
+    /// The main thread issues the kernels, in a fork between two layers' gathering.
+    OperationId compute(OperationKind kind, int layer, Operation work) {
+        Waits waits = has_views() ? Waits{{arrived_}} : Waits{};
+        if (is_fork()) {
+            for (const Dependency& on : python_.reached(layer)) waits.push_back(on);
+            python_.work(kEagerOperationsPerLaunch * static_cast<double>(build_.launches(work)));
+        }
+        const OperationId done = build_.add(kind, layer, std::move(waits), std::move(work));
+        if (has_views() && is_layer(layer)) unflattened_[slot_of(layer)] = done;
+        return done;
+    }
+    /// A fork's main thread gathers a layer in its pinned buffer, which the copy before has left.
+    OperationId flatten(int layer) {
+        if (!is_fork()) return -1;
+        Waits waits = python_.reached(layer);
+        waits.push_back({arrived_of_[slot_of(layer)]});
+        const OperationId done = build_.add(OperationKind::flatten_weights, layer, std::move(waits),
+                                            host_operation(HostWork::copy, layer_bytes(layer)));
+        if (first_flat_ < 0) first_flat_ = done;
+        python_.wait_for(done, layer);
+        return done;
+    }
+    std::size_t slot_of(int layer) const { return static_cast<std::size_t>(layer % slots_); }
+
+    /// Streams a layer into a buffer and copies it into that template. The buffer is free after its
+    /// content is unflattened, the template after its last gradients have left.
     void load_layer(int layer) {
-        const auto slot = static_cast<std::size_t>(layer % kMegaTrainBuffers);
+        const std::size_t slot = slot_of(layer);
+        const OperationId flat = flatten(layer);
         const OperationId in =
             build_.add(OperationKind::copy_weights_in, layer,
-                       {{unflattened_[slot]}, {std::exchange(host_waits_for_, -1)}},
+                       {{unflattened_[slot]}, {flat}, {std::exchange(host_waits_for_, -1)}},
                        copy_operation(layer_bytes(layer)));
         if (first_in_ < 0) first_in_ = in;
+        arrived_ = arrived_of_[slot] = in;
+        if (has_views()) return;
         unflattened_[slot] =
             build_.add(OperationKind::unflatten, layer, {{in}, {gradients_left_[slot]}},
                        gpu_operation({kernels(layer).unflatten}));
     }
 
     BufferId checkpoint(int layer) const {
-        return buffers_.checkpoints[static_cast<std::size_t>(layer / pass_.checkpoint_interval)];
+        return buffers_.checkpoints[static_cast<std::size_t>(layer / megatrain_interval(pass_))];
     }
 
     void forward() {
         for (int layer = 0; layer < layers_; ++layer) {
             load_layer(layer);
-            build_.add(OperationKind::forward, layer, {},
-                       gpu_operation({kernels(layer).forward},
-                                     {checkpoint(layer), buffers_.hidden, forward_temporaries()}));
+            compute(OperationKind::forward, layer,
+                    gpu_operation({kernels(layer).forward},
+                                  {checkpoint(layer), buffers_.hidden, forward_temporaries()}));
         }
     }
 
     void loss() {
-        const OperationId done = build_.add(
-            OperationKind::loss, layers_, {},
+        const OperationId done = compute(
+            OperationKind::loss, layers_,
             gpu_operation({loss_}, {buffers_.hidden, buffers_.loss_logits, buffers_.loss_norms}));
         collect(layers_, model_.tied_embeddings ? hidden_bytes(model_) : head_bytes(model_), done);
     }
@@ -149,28 +188,28 @@ class MegaTrain : public MicroBatchStep {
     }
 
     void backward_block(int begin, int end) {
-        for (int layer = begin; layer < end; ++layer) {
+        const bool inputs_are_kept = training_.fork >= Fork::store;
+        for (int layer = begin; layer < end && !inputs_are_kept; ++layer) {
             load_layer(layer);
-            build_.add(OperationKind::forward, layer, {},
-                       gpu_operation({kernels(layer).forward},
-                                     {checkpoint(layer), buffers_.hidden, buffers_.recomputed,
-                                      buffers_.table_gradient, forward_temporaries()}));
+            compute(OperationKind::forward, layer,
+                    gpu_operation({kernels(layer).forward},
+                                  {checkpoint(layer), buffers_.hidden, buffers_.recomputed,
+                                   buffers_.table_gradient, forward_temporaries()}));
         }
         for (int layer = end - 1; layer >= begin; --layer) {
             load_layer(layer);
             const OperationId done =
-                build_.add(OperationKind::backward, layer, {},
-                           gpu_operation({kernels(layer).forward, kernels(layer).backward},
-                                         {checkpoint(layer), buffers_.hidden, buffers_.recomputed,
-                                          buffers_.table_gradient, backward_temporaries()}));
-            gradients_left_[static_cast<std::size_t>(layer % kMegaTrainBuffers)] =
-                collect(layer, layer_bytes(layer), done);
+                compute(OperationKind::backward, layer,
+                        gpu_operation({kernels(layer).forward, kernels(layer).backward},
+                                      {checkpoint(layer), buffers_.hidden, buffers_.recomputed,
+                                       buffers_.table_gradient, backward_temporaries()}));
+            gradients_left_[slot_of(layer)] = collect(layer, layer_bytes(layer), done);
         }
     }
 
     void embedding_backward() {
-        const OperationId done = build_.add(
-            OperationKind::embedding_backward, kEmbeddingLayer, {},
+        const OperationId done = compute(
+            OperationKind::embedding_backward, kEmbeddingLayer,
             gpu_operation({embedding_},
                           {buffers_.hidden, buffers_.table_gradient, buffers_.embedding_gradient}));
         collect(kEmbeddingLayer, embedding_bytes(model_), done);
@@ -195,14 +234,19 @@ class MegaTrain : public MicroBatchStep {
             build_.add(OperationKind::zero_gradients, kEmbeddingLayer, {{uploaded}},
                        host_operation(HostWork::zero_and_release, kBf16 * all, {gradients_}));
         build_.wait(first_in_, {zeroed, true});
+        if (is_fork()) build_.wait(first_flat_, {zeroed, true});
     }
 
     std::vector<KindKernels> kinds_;
     std::int32_t loss_ = 0, embedding_ = 0;
     MegaTrainBuffers buffers_;        ///< of this micro-batch
     BufferId gradients_ = kNoBuffer;  ///< on the host
-    OperationId unflattened_[kMegaTrainBuffers] = {-1, -1},
-                gradients_left_[kMegaTrainBuffers] = {-1, -1};
+    const int slots_;
+    PythonThread python_;  ///< of a fork
+    // Of each buffer: the last use of its content, the gradients of its template, its last copy.
+    std::array<OperationId, kMostMegaTrainSlots> unflattened_{-1, -1, -1},
+        gradients_left_{-1, -1, -1}, arrived_of_{-1, -1, -1};
+    OperationId arrived_ = -1, first_flat_ = -1;
     std::vector<OperationId> slab_freed_;
     OperationId first_in_ = -1, last_collected_ = -1, host_waits_for_ = -1;
 };
@@ -237,7 +281,7 @@ ScheduleRecord megatrain_schedule() {
     return {.name = "megatrain",
             .measured_system = "MegaTrain",
             .plan = plan_of<MegaTrain>,
-            .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss"},
+            .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss", "fork"},
             .program = {.name = "MegaTrain",
                         .gpu_makers = {"NVIDIA", "AMD"},
                         .lacks = missing_in_megatrain,

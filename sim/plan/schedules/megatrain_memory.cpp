@@ -102,8 +102,10 @@ BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& mac
     double flats = 0;
     for (int layer = 0; layer < model.layer_count(); ++layer)
         flats += pinned_bytes(kBf16 * parameters_of_layer(model, layer));
-    build.on_host("pinned flat weights", MemoryKind::pinned_buffers, flats);
-    build.on_host("pinned staging", MemoryKind::pinned_buffers, kMegaTrainBuffers * largest);
+    const int slots = megatrain_slots(training);
+    if (training.fork == Fork::none)
+        build.on_host("pinned flat weights", MemoryKind::pinned_buffers, flats);
+    build.on_host("pinned staging", MemoryKind::pinned_buffers, slots * largest);
     build.on_host("pinned gradient slabs", MemoryKind::pinned_buffers,
                   static_cast<double>(megatrain_slabs(training)) * largest +
                       pinned_bytes(head_bytes(model)) + pinned_bytes(embedding_bytes(model)));
@@ -114,9 +116,9 @@ BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& mac
     double templates = 0;
     for (const LayerSpec& kind : model.kinds)
         templates += kMegaTrainBuffers * kBf16 * static_cast<double>(layer_parameters(model, kind));
-    build.on_device("weight buffers", MemoryKind::weights,
-                    kMegaTrainBuffers * largest_layer_bytes(model));
-    build.on_device("layer templates", MemoryKind::weights, templates);
+    build.on_device("weight buffers", MemoryKind::weights, slots * largest_layer_bytes(model));
+    if (training.fork != Fork::views)
+        build.on_device("layer templates", MemoryKind::weights, templates);
     build.on_device("embedding and head", MemoryKind::weights,
                     embedding_bytes(model) + head_bytes(model));
     return gradients;
@@ -127,14 +129,14 @@ MegaTrainBuffers declare_megatrain_pass(const ModelSpec& model, const TrainingSp
     MegaTrainBuffers buffers;
     const std::int64_t layers = model.layer_count();
     const double input = input_bytes(model, training);
-    for (std::int64_t layer = 0; layer < layers; layer += training.checkpoint_interval)
+    for (std::int64_t layer = 0; layer < layers; layer += megatrain_interval(training))
         buffers.checkpoints.push_back(
             build.device_buffer("layer input", MemoryKind::checkpoints, input));
     buffers.hidden =
         build.device_buffer("hidden state, then its gradient", MemoryKind::checkpoints, input);
     buffers.recomputed = build.device_buffer(
         "restored inputs of a block", MemoryKind::activations,
-        static_cast<double>(std::min(training.checkpoint_interval, layers)) * input);
+        static_cast<double>(std::min(megatrain_interval(training), layers)) * input);
     if (model.tied_embeddings)
         buffers.table_gradient =
             build.device_buffer("tied table's gradient", MemoryKind::gradients, table_bytes(model));

@@ -10,6 +10,15 @@ namespace sluice {
 
 inline constexpr std::int64_t kMegaTrainLossPositions = 128;  ///< of a sequence, in one piece
 inline constexpr int kMegaTrainBuffers = 2;                   ///< for weights, and layer templates
+inline constexpr int kMostMegaTrainSlots = 3;  ///< num_buffers of its fork's defaults
+/// Layers between inputs that are kept.
+inline std::int64_t megatrain_interval(const TrainingSpec& training) {
+    return training.fork >= Fork::store ? 1 : training.checkpoint_interval;
+}
+/// Buffers for weights on the device.
+inline int megatrain_slots(const TrainingSpec& training) {
+    return training.fork == Fork::views ? kMostMegaTrainSlots : kMegaTrainBuffers;
+}
 
 /// Buffers of one forward and backward that operations of MegaTrain's schedule use.
 struct MegaTrainBuffers {

@@ -119,8 +119,8 @@ class Zero3Modules {
     int calls_of(int layer) const;
 
     /// The recorded calls: the model, embedding, layers, final norm and head; then backward from
-    /// the head on, with each layer's forward again before its backward.
-    std::vector<Parameters> step_calls() const;
+    /// the head on, with each layer's forward again before its backward, if that is `recomputed`.
+    std::vector<Parameters> step_calls(bool recomputed = true) const;
 
   private:
     std::vector<Parameters> layer_calls(int layer) const;
@@ -228,6 +228,11 @@ class Zero3Pass : public PyTorchStep {
     virtual OperationId to_optimizer(const SentBucket& sent, int layer) = 0;
     /// The last copy of a bucket in any micro-batch; -1 if none has left.
     OperationId last_left() const { return left_.empty() ? -1 : left_.back(); }
+    /// Without overlap_comm, copies and modules have one stream: its last operation; else -1.
+    OperationId in_line() const { return in_line_; }
+    void follow(OperationId operation) {
+        if (training_.overlap_comm == 0) in_line_ = operation;
+    }
     /// The last copy of each bucket, in order.
     const std::vector<OperationId>& buckets_left() const { return left_; }
 
@@ -262,6 +267,7 @@ class Zero3Pass : public PyTorchStep {
     BufferId tied_gradient_ = kNoBuffer;
     std::vector<BufferId> embedding_released_;  ///< after the first layer has run
     std::vector<OperationId> left_;
+    OperationId in_line_ = -1;
 };
 
 }  // namespace sluice

@@ -225,7 +225,7 @@ std::vector<Zero3Modules::Parameters> Zero3Modules::layer_calls(int layer) const
     return calls;
 }
 
-std::vector<Zero3Modules::Parameters> Zero3Modules::step_calls() const {
+std::vector<Zero3Modules::Parameters> Zero3Modules::step_calls(bool recomputed) const {
     std::vector<Parameters> calls = {{}, {0}};
     const auto append = [&calls](const std::vector<Parameters>& more) {
         calls.insert(calls.end(), more.begin(), more.end());
@@ -235,7 +235,7 @@ std::vector<Zero3Modules::Parameters> Zero3Modules::step_calls() const {
     append({{}, {head_}, {}});
     for (int layer = layers_ - 1; layer >= 0; --layer) {
         std::vector<Parameters> own = layer_calls(layer);
-        append(own);
+        if (recomputed) append(own);
         std::reverse(own.begin(), own.end());
         append(own);
     }

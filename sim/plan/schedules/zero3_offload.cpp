@@ -3,7 +3,8 @@
 // partition_parameters.py, runtime/comm/coalesced_collectives.py and csrc/includes/cpu_adam.h),
 // with a plain PyTorch model. Settings: overlap_comm, contiguous_gradients, reduce_bucket_size 2e8,
 // stage3_prefetch_bucket_size 5e7, stage3_param_persistence_threshold 1e5, sub_group_size 1e9
-// unless asked for, all else at its default.
+// unless asked for, all else at its default. Without recomputation a layer's modules are called
+// once in backward.
 //
 // Parameters: each module's parameters are copied in, and those of the next modules while it runs
 // (zero3.h). With one rank a gather is a plain copy on its own stream. The host waits for copies
@@ -14,6 +15,8 @@
 // Gradients: they are copied into a bucket. A full bucket is reduced on a second stream, tensor by
 // tensor: to pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned
 // buffer. A bucket leaves only after the third one before it has left. Micro-batches: zero3.h.
+//
+// With --overlap-comm 0 copies run on the stream that computes, in the order of their calls.
 //
 // Update, after all gradients have left: sub-group by sub-group the fp32 gradients are scaled (even
 // if nothing is clipped), CPU Adam updates fp32 masters, and these are copied to the bf16
@@ -35,7 +38,7 @@ class Zero3Offload : public Zero3Pass {
         : Zero3Pass(model, machine, training, kReduceBucketElements),
           sub_groups_(
               zero3_sub_groups(model, sub_group_elements(training, kZero3SubGroupElements))),
-          calls_(modules_.step_calls()),
+          calls_(modules_.step_calls(training.recompute != Recompute::none)),
           fetches_(modules_.elements(), calls_),
           arriving_(modules_.elements().size(), false),
           together_(modules_.elements().size()) {}
@@ -128,11 +131,13 @@ class Zero3Offload : public Zero3Pass {
     void copy_in(const Parameters& parameters, int layer) {
         if (parameters.empty()) return;
         Waits waits = python_.reached(layer);
+        waits.push_back({in_line()});
         const std::vector<OperationId>& left = buckets_left();
         if (left.size() > kBucketsUnderWay)
             waits.push_back({left[left.size() - 1 - kBucketsUnderWay]});
         last_copy_ =
             build_.add(OperationKind::copy_weights_in, layer, std::move(waits), gather(parameters));
+        follow(last_copy_);
         for (const int parameter : parameters) {
             arriving_[static_cast<std::size_t>(parameter)] = true;
             together_[static_cast<std::size_t>(parameter)] = parameters;
@@ -166,13 +171,14 @@ ScheduleRecord zero3_offload_schedule() {
     return {.name = "zero3-offload",
             .measured_system = "DeepSpeed ZeRO-3 CPU offload",
             .plan = plan_of<Zero3Offload>,
-            .options = {"sub_group_elements"},
+            .options = {"recompute", "overlap_comm", "sub_group_elements"},
             .program = {.name = "DeepSpeed ZeRO-3",
                         .gpu_makers = {"NVIDIA", "AMD"},
                         .source = "DeepSpeed 0.19.8; AMD: logs of an MI355X, "
                                   "github:chinmaydk99/MegaTrain@69d5ab61; experts: "
                                   "github:deepspeedai/DeepSpeed/pull/4966",
                         .date = "2026-11-23"},
+            .keeps_inputs_alone = true,
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

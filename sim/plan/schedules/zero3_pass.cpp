@@ -101,11 +101,13 @@ void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
         work.eager_operations += kCallOperations * calls;
         work = also_using(std::move(work), std::exchange(embedding_released_, {}));
     } else {
-        const int again = of_layer ? calls : 0, backward = calls;
+        const bool recomputes = of_layer && pass_.recompute != Recompute::none;
+        const int again = recomputes ? calls : 0, backward = calls;
         calls = again + backward;
         work.eager_operations += kCallOperations * again + kBackwardCallOperations * backward +
                                  kReduceOperations * static_cast<double>(tensors.size());
-        if (of_layer) work.eager_operations += kFetchOperations * static_cast<double>(used.size());
+        if (recomputes)
+            work.eager_operations += kFetchOperations * static_cast<double>(used.size());
         work.kernels.push_back(build_.kernels(reduce_kernels(tensors)));
         work.uses.push_back(tied_gradient_);
     }
@@ -114,8 +116,10 @@ void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
     const Fetched fetched =
         fetch(calls, layer, used, std::exchange(work.eager_operations, 0) + fetches);
     waits.insert(waits.end(), fetched.waits.begin(), fetched.waits.end());
+    waits.push_back({in_line()});
     const OperationId done =
         build_.add(kind, layer, std::move(waits), also_using(std::move(work), fetched.released));
+    follow(done);
     for (const std::int64_t tensor : tensors)
         if (const auto full = filling_.add(static_cast<double>(tensor), done, bucket_elements_))
             leave(*full, layer);
@@ -144,6 +148,7 @@ Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
     constexpr auto kOut = OperationKind::copy_gradients_out, kIn = OperationKind::copy_gradients_in;
     std::vector<Dependency> waits = python_.reached(layer);
     waits.push_back({bucket.last});
+    waits.push_back({in_line()});
     if (is_first()) return {bucket, gradients, move(kIn, {{move(kOut, std::move(waits))}})};
     waits.push_back({last_left()});
     return {bucket, gradients, move(kOut, {{move(kIn, std::move(waits))}})};
@@ -166,6 +171,7 @@ std::optional<GradientBucket> GradientBucket::add(double tensor_elements, Operat
 void Zero3Pass::leave(const GradientBucket& bucket, int layer) {
     const SentBucket sent = send(bucket, layer);
     left_.push_back(is_last() ? to_optimizer(sent, layer) : sent.last);
+    follow(left_.back());
 }
 
 KernelList Zero3Pass::reduce_kernels(const std::vector<std::int64_t>& tensors) const {

@@ -60,12 +60,17 @@ std::vector<Option> declare_training_options() {
         option<&T::gpus>("gpus", "GPUs", 1, 65'536,
                          "GPUs that train together: up to those of a node, or whole nodes"));
     options.push_back(
-        option<&T::sharding>("sharding", "", 0, 2,
+        option<&T::sharding>("sharding", "", 0, 3,
                              "tensors split over the GPUs: everything as in FSDP2 "
-                             "and ZeRO-3, optimizer states as in ZeRO-1, nothing as in DDP",
+                             "and ZeRO-3, gradients and states as in ZeRO-2, states as in ZeRO-1, "
+                             "nothing as in DDP",
                              {{"full", index(Sharding::full)},
                               {"states", index(Sharding::states)},
-                              {"none", index(Sharding::none)}}));
+                              {"none", index(Sharding::none)},
+                              {"gradients", index(Sharding::gradients)}}));
+    options.push_back(option<&T::adam>(
+        "adam", "", 0, 1, "kernels of PyTorch's Adam: fused, or its default, foreach",
+        {{"fused", index(AdamKernel::fused)}, {"foreach", index(AdamKernel::foreach)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
                                         "sequences a step, of all GPUs together"));
     options.push_back(option<&T::micro_batch>(
@@ -126,6 +131,14 @@ std::vector<Option> declare_training_options() {
         {{"delayed", index(Update::delayed)}, {"immediate", index(Update::immediate)}}));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
+    options.push_back(option<&T::fork>(
+        "fork", "", 0, 3,
+        "MegaTrain-Plus: gathers weights before each copy, keeps all layers' inputs, computes on "
+        "views of the buffers; each with those before",
+        {{"none", index(Fork::none)},
+         {"flatten", index(Fork::flatten)},
+         {"store", index(Fork::store)},
+         {"views", index(Fork::views)}}));
     options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,
                                              "1: use flash-attn's cross-entropy, as MegaTrain does "
                                              "if that library is installed"));
@@ -152,6 +165,8 @@ std::vector<Option> declare_training_options() {
         "sub_group_elements", "elements", 0, 100'000'000'000,
         "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's "
         "own (zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
+    options.push_back(option<&T::overlap_comm>("overlap_comm", "", 0, 1,
+                                               "0: DeepSpeed copies on the stream that computes"));
     options.push_back(option<&T::offload_percent>(
         "offload_percent", "percent", 0, 100,
         "share of the sub-groups that the processor updates (DeepSpeed's ratio); states of the "

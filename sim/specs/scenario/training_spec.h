@@ -17,8 +17,10 @@ namespace sluice {
 class JsonObject;
 
 /// What the GPUs of a cluster divide among them: parameters, gradients and states; states only;
-/// nothing.
-enum class Sharding : std::uint8_t { full, states, none };
+/// nothing; gradients and states.
+enum class Sharding : std::uint8_t { full, states, none, gradients };
+/// How PyTorch's Adam runs: as one kernel, or by default as one list kernel an operation.
+enum class AdamKernel : std::uint8_t { fused, foreach };
 enum class CheckpointPlacement : std::uint8_t { device, host };
 enum class MomentPlacement : std::uint8_t { device, host };
 /// What waits on the host in addition to the moments, each with those before it: nothing; masters
@@ -27,6 +29,10 @@ enum class MomentPlacement : std::uint8_t { device, host };
 enum class Offload : std::uint8_t { none, masters, weights, gradients };
 /// When a step uses its update: one step later, during which the CPU computes it, or at once.
 enum class Update : std::uint8_t { delayed, immediate };
+/// What MegaTrain-Plus does otherwise, each with what stands before it: nothing; weights are
+/// gathered in a pinned buffer before each copy; all layers' inputs are kept; templates are views
+/// of buffers.
+enum class Fork : std::uint8_t { none, flatten, store, views };
 /// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
 /// after all gradients; or none.
 enum class Clipping : std::uint8_t { speculative, exact, off };
@@ -38,7 +44,8 @@ struct TrainingSpec {
     Schedule schedule = {};  ///< ours, or another system's for comparison
     std::int64_t gpus = 1;   ///< that train together (cluster)
     Sharding sharding = Sharding::full;
-    std::int64_t batch = 8;         ///< sequences a step, of all GPUs
+    AdamKernel adam = AdamKernel::fused;  ///< (cluster with full sharding)
+    std::int64_t batch = 8;               ///< sequences a step, of all GPUs
     std::int64_t micro_batch = 0;   ///< sequences that pass a layer together; 0: the whole batch
     std::int64_t sequence = 1024;   ///< tokens of a sequence
     std::int64_t buffer_depth = 2;  ///< weight slots on the device
@@ -59,6 +66,7 @@ struct TrainingSpec {
     std::int64_t passes = 1;               ///< over the model in a step (roundpipe)
     Update update = Update::delayed;       ///< (roundpipe)
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
+    Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
     std::int64_t state_bytes =
         12;  ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
@@ -71,6 +79,7 @@ struct TrainingSpec {
                                        ///< it uses; 0: every token differs
     std::int64_t sub_group_elements =
         0;  ///< elements that DeepSpeed's optimizer updates at once; 0: the schedule's own
+    std::int64_t overlap_comm = 1;  ///< 0: copies run on the stream that computes (zero3-offload)
     std::int64_t offload_percent =
         90;  ///< share of the sub-groups that the CPU updates (superoffload)
     double device_budget_bytes = 0;  ///< limit of device memory; 0: all of it

@@ -76,6 +76,8 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
         return all.emplace_back(name, training).second;
     };
     add("megatrain", Schedule("megatrain")).checkpoint_interval = 2;
+    for (const Fork fork : {Fork::flatten, Fork::store, Fork::views})
+        add("megatrain's fork", Schedule("megatrain")).fork = fork;
     for (const Recompute recompute : {Recompute::full, Recompute::none}) {
         add("resident", Schedule("resident")).recompute = recompute;
         add("fsdp-offload", Schedule("fsdp-offload")).recompute = recompute;

@@ -112,6 +112,40 @@ TEST_CASE("cluster: states sharded, gradients are reduce-scattered and parameter
     CHECK(sent(plan, Collective::all_gather) == Approx(2 * parameters() * 7 / 8));
 }
 
+TEST_CASE("cluster: ZeRO-2 reduces bf16 gradients in each micro-batch and keeps a shard",
+          "[plan]") {
+    const StepPlan plan = plan_of(training_of(8, Sharding::gradients));
+    CHECK(sent(plan, Collective::reduce_scatter) == Approx(2 * parameters() * 7 / 8));
+    CHECK(sent(plan, Collective::all_gather) == Approx(2 * parameters() * 7 / 8));
+    CHECK(sent(plan_of(training_of(8, Sharding::gradients, 1)), Collective::reduce_scatter) ==
+          Approx(4 * 2 * parameters() * 7 / 8));
+    // Whole bf16 parameters; of gradients an eighth in fp32, and two buckets of 5e8 elements.
+    CHECK(static_cast<double>(standing(plan, MemoryKind::weights)) == Approx(2 * parameters()));
+    CHECK(static_cast<double>(standing(plan, MemoryKind::gradients)) ==
+          Approx(4 * parameters() / 8 + 2e9).epsilon(1e-6));
+    CHECK(static_cast<double>(standing(plan, MemoryKind::optimizer_state)) ==
+          Approx(12 * parameters() / 8).epsilon(1e-6));
+}
+
+TEST_CASE("cluster: PyTorch's default Adam needs a list of temporaries", "[plan]") {
+    TrainingSpec training = training_of(8, Sharding::full);
+    const StepPlan fused = plan_of(training);
+    training.adam = AdamKernel::foreach;
+    const StepPlan plan = plan_of(training);
+    double temporaries = 0;
+    for (const Buffer& buffer : plan.memory.buffers)
+        if (buffer.name == "temporaries of Adam") temporaries += static_cast<double>(buffer.bytes);
+    CHECK(temporaries == Approx(4 * parameters() / 8).epsilon(1e-6));
+    // 18 instead of 7 passes over fp32 data, after 2 that scale the gradient.
+    const auto traffic = [](const StepPlan& of) {
+        const Operation& update = of.program.operations[static_cast<std::size_t>(
+            find_operation(of.program, OperationKind::update, kEmbeddingLayer))];
+        return total_bytes(
+            of.program.kernel_lists[static_cast<std::size_t>(update.kernels.front())]);
+    };
+    CHECK(traffic(plan) == Approx(traffic(fused) * 20 / 9));
+}
+
 TEST_CASE("cluster: the next layer is gathered while this one is worked on", "[plan]") {
     const StepPlan plan = plan_of(training_of(8, Sharding::full));
     const auto& operations = plan.program.operations;

@@ -1,8 +1,11 @@
 // Buffers of MegaTrain's schedule, counted by hand.
+#include <algorithm>
+
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
 
@@ -70,4 +73,60 @@ TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece i
     CHECK(logits() == all + 2 * input + 3 * table - piece);
     training.sequence = 128;  // one piece: nothing is added
     CHECK(logits() == 2 * 127 * 50000 * 2 + 2 * 128 * 512 * 2 + table);
+}
+
+namespace {
+
+// Four layers of 2,622,464: 4 x 512^2 for attention, 3 x 512 x 1024, two norms.
+constexpr double kForkLayers = 4 * 2'622'464.0;
+
+StepPlan fork_plan(Fork fork) {
+    TrainingSpec training;
+    training.schedule = Schedule("megatrain");
+    training.batch = 1;
+    training.sequence = 256;
+    training.fork = fork;
+    return plan_step(
+        parse_generic_model("layers=4,hidden=512,heads=4,intermediate=1024,vocabulary=1000"),
+        resolve_machine(read_machine_profile("dgx-spark-gb10")), training);
+}
+
+double flattened(const StepPlan& plan) {
+    double bytes = 0;
+    for (const Operation& operation : plan.program.operations)
+        if (operation.kind == OperationKind::flatten_weights) bytes += operation.host_bytes;
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("megatrain: its fork gathers a layer's weights before each copy", "[plan]") {
+    CHECK(flattened(fork_plan(Fork::none)) == 0);
+    // Forward, forward of a block again, backward; without the second where inputs are kept.
+    CHECK(flattened(fork_plan(Fork::flatten)) == 3 * 2 * kForkLayers);
+    CHECK(flattened(fork_plan(Fork::store)) == 2 * 2 * kForkLayers);
+    CHECK(flattened(fork_plan(Fork::views)) == 2 * 2 * kForkLayers);
+    const StepPlan plan = fork_plan(Fork::flatten);
+    CHECK(test::link_bytes(plan, OperationKind::copy_weights_in) -
+              test::link_bytes(fork_plan(Fork::store), OperationKind::copy_weights_in) ==
+          2 * kForkLayers);
+    CHECK(test::bytes_of(plan, "pinned flat weights") == 0);
+    CHECK(test::bytes_of(fork_plan(Fork::none), "pinned flat weights") > 0);
+}
+
+TEST_CASE("megatrain: its fork keeps each layer's input, and three buffers without templates",
+          "[plan]") {
+    const double input = 256 * 512 * 2;
+    CHECK(test::bytes_of(fork_plan(Fork::flatten), "layer input") == input);
+    CHECK(test::bytes_of(fork_plan(Fork::store), "layer input") == 4 * input);
+    CHECK(test::bytes_of(fork_plan(Fork::store), "layer templates") == kForkLayers);
+    const StepPlan views = fork_plan(Fork::views);
+    CHECK(test::bytes_of(views, "layer templates") == 0);
+    CHECK(test::bytes_of(views, "weight buffers") == 3 * kForkLayers / 2);
+    const auto unflattens = [](const StepPlan& plan) {
+        return std::ranges::count(plan.program.operations, OperationKind::unflatten,
+                                  &Operation::kind);
+    };
+    CHECK(unflattens(views) == 0);
+    CHECK(unflattens(fork_plan(Fork::store)) == 2 * 4);
 }

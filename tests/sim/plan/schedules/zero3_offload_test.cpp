@@ -80,6 +80,55 @@ TEST_CASE("zero3: every gradient leaves as bf16, comes back and leaves as fp32",
     }
 }
 
+TEST_CASE("zero3: without recomputation a layer's modules are called once in backward", "[plan]") {
+    const ModelSpec model = parse_generic_model(kOneLayer);
+    const Zero3Modules modules(model);
+    // The model, embedding, layer, norm and head; head, the layer (twice if recomputed), embedding.
+    const auto calls = static_cast<std::size_t>(modules.calls_of(0));
+    CHECK(modules.step_calls(true).size() == 2 + calls + 2 + 3 + 2 * calls + 1);
+    CHECK(modules.step_calls(false).size() == 2 + calls + 2 + 3 + calls + 1);
+    TrainingSpec training;
+    training.schedule = Schedule("zero3-offload");
+    training.batch = 1;
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    const StepPlan full = plan_step(model, machine, training);
+    training.recompute = Recompute::none;
+    const StepPlan none = plan_step(model, machine, training);
+    // Norms 2 x 2048 + ..., all of a token that autograd keeps from forward to backward.
+    const double saved = 1024 * saved_bytes_per_token(model, model.layer(0)).saved;
+    CHECK(static_cast<double>(bytes_of(none, "autograd's saved tensors")) == saved);
+    CHECK(bytes_of(full, "autograd's saved tensors") == 0);
+    CHECK(full.program.flops() > none.program.flops());
+}
+
+TEST_CASE("zero3: without overlap_comm copies and modules have one stream", "[plan]") {
+    TrainingSpec training;
+    training.schedule = Schedule("zero3-offload");
+    training.batch = 1;
+    training.overlap_comm = 0;
+    const StepPlan plan =
+        plan_step(parse_generic_model(kOneLayer),
+                  resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+    // Each module waits for the copy before it, and each parameter's copy for the module before it.
+    OperationId last_module = -1, last_copy = -1;
+    for (std::size_t i = 0; i < plan.program.operations.size(); ++i) {
+        const Operation& one = plan.program.operations[i];
+        const auto waits_for = [&](OperationId id) {
+            return id < 0 || std::ranges::any_of(one.waits_for, [&](const Dependency& on) {
+                       return on.operation == id && !on.previous_step;
+                   });
+        };
+        if (one.kind == OperationKind::copy_weights_in) {
+            CHECK((waits_for(last_module) || last_copy > last_module));
+            last_copy = static_cast<OperationId>(i);
+        } else if (one.lane == Lane::compute) {
+            CHECK((waits_for(last_copy) || last_module > last_copy));
+            last_module = static_cast<OperationId>(i);
+        }
+    }
+    CHECK(last_copy >= 0);
+}
+
 TEST_CASE("zero3: of a large model little more than max_live_parameters is on the device",
           "[plan]") {
     ModelSpec model = read_model("qwen2.5-7b");
