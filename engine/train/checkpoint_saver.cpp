@@ -1,6 +1,8 @@
 #include "engine/train/checkpoint_saver.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <utility>
@@ -9,6 +11,16 @@
 #include "engine/train/weights_file.h"
 
 namespace sluice {
+
+namespace {
+
+/// Writing takes a processor, which the steps may need.
+void yield_to_steps() {
+    constexpr int kNice = 10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+}
+
+}  // namespace
 
 CheckpointSaver::CheckpointSaver(RunCheckpoints& checkpoints, const ParameterStore& store,
                                  Bytes copies, ThreadPool& pool, Device& device)
@@ -71,9 +83,10 @@ void CheckpointSaver::save(const TrainingState& state, bool last,
 void CheckpointSaver::start(const TrainingState& state, std::optional<std::int64_t> rising_since) {
     std::vector<StoredTensor> tensors = weight_tensors(store_);
     for (StoredTensor& tensor : optimizer_tensors(store_)) tensors.push_back(std::move(tensor));
-    snapshot_.open(tensors);
+    const bool has_time = snapshot_.open(tensors);
     step_ = state.step;
-    writer_ = std::async(std::launch::async, [this, state, rising_since] {
+    writer_ = std::async(std::launch::async, [this, state, rising_since, has_time] {
+        if (has_time) yield_to_steps();
         struct Close {
             StateSnapshot& snapshot;
             ~Close() { snapshot.close(); }

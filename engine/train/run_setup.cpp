@@ -52,8 +52,8 @@ PlannedStep with_double_device_memory(PlannedStep plan) {
     return plan;
 }
 
-Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const ModelSpec& model,
-                         const TrainingSpec& training) {
+Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const HostFacts& host,
+                         const ModelSpec& model, const TrainingSpec& training) {
     const bool saves_within = (settings.save_every > 0 && settings.save_every < settings.steps) ||
                               (settings.save_best && settings.validate_every < settings.steps);
     if (!settings.out || !saves_within) return 0;
@@ -62,7 +62,10 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Mo
     if (settings.save_memory)
         return std::min(
             needed, static_cast<Bytes>(parse_memory_size(*settings.save_memory, "--save-memory")));
-    const Bytes left = std::max<Bytes>(fit.host.usable - fit.host.peak.bytes, 0);
+    Bytes free = fit.host.usable;
+    for (const auto& limit : {host.memory_available, host.commit_left})
+        free = std::min(free, limit.value_or(free));
+    const Bytes left = std::max<Bytes>(free - fit.host.peak.bytes, 0);
     return std::min(needed, left / 2);
 }
 

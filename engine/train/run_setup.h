@@ -21,10 +21,10 @@ MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
 PlannedStep with_double_device_memory(PlannedStep plan);
 
 /// Host memory for state that is still to be written when it changes (StateSnapshot): what
-/// --save-memory says, else all that is needed or half of what the plan leaves free; none if no
-/// step comes after a checkpoint. Throws InputError if --save-memory is no size.
-Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const ModelSpec& model,
-                         const TrainingSpec& training);
+/// --save-memory says, else all that is needed or half of what the plan and other programs leave;
+/// none if no step comes after a checkpoint. Throws InputError if --save-memory is no size.
+Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const HostFacts& host,
+                         const ModelSpec& model, const TrainingSpec& training);
 
 /// Counts that memory as page-locked buffers.
 PlannedStep with_save_memory(PlannedStep plan, Bytes bytes);

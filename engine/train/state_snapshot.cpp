@@ -36,17 +36,20 @@ std::size_t StateSnapshot::piece_bytes(const Tensor& tensor, std::size_t piece) 
     return std::min(piece_, tensor.bytes - piece * piece_);
 }
 
-void StateSnapshot::open(const std::vector<StoredTensor>& tensors) {
+bool StateSnapshot::open(const std::vector<StoredTensor>& tensors) {
     const std::lock_guard lock(mutex_);
     if (open_) throw InternalError("a snapshot is opened twice");
     open_ = true;
+    std::size_t pieces = 0;
     sections_.assign(static_cast<std::size_t>(store_.sections()), {});
     for (const StoredTensor& stored : tensors) {
         Tensor& tensor = at(stored.section).tensors.emplace_back();
         tensor.data = stored.data;
         tensor.bytes = static_cast<std::size_t>(tensor_bytes(stored.spec));
         tensor.pieces.resize((tensor.bytes + piece_ - 1) / piece_);
+        pieces += tensor.pieces.size();
     }
+    return pieces <= free_.size();
 }
 
 void StateSnapshot::close() {

@@ -29,9 +29,10 @@ class StateSnapshot {
     StateSnapshot(const ParameterStore& store, Bytes bytes, ThreadPool& pool, Device& device,
                   Bytes piece = kPiece);
 
-    /// These tensors as they are now. Precondition: it is closed, and no lane is at work until
-    /// copy_resident() has returned.
-    void open(const std::vector<StoredTensor>& tensors);
+    /// These tensors as they are now. Whether all of them have room, so that nobody will wait for
+    /// the reader. Precondition: it is closed, and no lane is at work until copy_resident() has
+    /// returned.
+    bool open(const std::vector<StoredTensor>& tensors);
     /// Copies what is on the device, and gives the reader what finds no room. The reader must be at
     /// work, since this waits until each piece is copied or read.
     void copy_resident();

@@ -96,7 +96,7 @@ void Run::prepare() {
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
     PlannedStep plan = planned();
-    save_memory_ = choose_save_memory(settings_, plan.fit, model_, training_);
+    save_memory_ = choose_save_memory(settings_, plan.fit, host_facts_, model_, training_);
     plan = planned();
     if (type_ == DType::fp32) plan = with_double_device_memory(std::move(plan));
     const Peak& host_peak = plan.fit.host.peak;
@@ -192,7 +192,7 @@ void Run::train(bool measure, RunResult& result) {
     if (state_.step >= settings_.steps) return;
     std::size_t current = 0;
     std::int64_t distinct_before = 0;  // of the previous step
-    bool validated = false;            // after it
+    bool disturbed = false;            // by a validation after it, or by saving
     batches_[0] = sampler_->next();
     last_known_ = host_seconds();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
@@ -214,12 +214,13 @@ void Run::train(bool measure, RunResult& result) {
         // measured.
         constexpr std::int64_t kWarmUp = 3;
         // Here and after it, a validation was the previous step.
-        if (measure && step > state_.step + kWarmUp && !record.outcome.redone && !validates &&
-            !validated && !(saver_ && saver_->writing()))
+        const bool disturbs = validates || record.saving;
+        if (measure && step > state_.step + kWarmUp && !record.outcome.redone && !disturbs &&
+            !disturbed)
             measured_.add(plan_.step.program, {step_->intervals_of_step_before(), distinct_before});
         else
             measured_.pause();
-        validated = validates;
+        disturbed = disturbs;
         distinct_before = distinct_tokens(now.inputs, model_.vocabulary);
         result.steps_done = step;
         result.interrupted = stop_requested() && step < settings_.steps;

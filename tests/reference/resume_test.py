@@ -22,7 +22,7 @@ RUNS_AT_ONCE = 2
 STEP_SECONDS = 0.03  # about that of a step and its checkpoint
 STATE_BYTES = (12, 8, 6)
 SHORT_STEPS = dict(batch=2, seq=16, save_every=1)
-LONG_STEPS = dict(batch=8, seq=128)  # so that a signal comes before the last
+LONG_STEPS = dict(batch=8, seq=128, save_every=2)  # so that a signal comes before the last
 
 
 def random_homes(moments):

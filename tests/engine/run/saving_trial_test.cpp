@@ -147,7 +147,8 @@ SavedRun run_and_read(const TrainingSpec& training, Bytes copies, bool saves, st
         SavedState saved(tensors_to_save(tiny.store()));
         if (saves) {
             run.expected.push_back(state_now(tiny.store()));
-            snapshot.open(tensors_to_save(tiny.store()));
+            const bool has_room = snapshot.open(tensors_to_save(tiny.store()));
+            CHECK(has_room == (copies == 10'000));
             reader = std::thread([&] {
                 while (!saved.done()) {
                     if (random() % 32 == 0)

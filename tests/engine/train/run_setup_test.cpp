@@ -1,0 +1,80 @@
+#include "engine/train/run_setup.h"
+
+#include "engine/train/state_snapshot.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+TrainSettings settings_that_save() {
+    TrainSettings settings;
+    settings.out = "out";
+    settings.steps = 100;
+    settings.save_every = 10;
+    return settings;
+}
+
+struct Room {
+    Fit fit;
+    HostFacts host;
+};
+/// What is free beside the plan.
+Room room_of(Bytes free) {
+    Room room;
+    room.fit.host.peak.bytes = 5 * kMiB;
+    room.fit.host.usable = 5 * kMiB + free;
+    return room;
+}
+
+Bytes save_memory(const TrainSettings& settings, const Room& room) {
+    const ModelSpec model =
+        parse_generic_model("layers=2,hidden=64,heads=2,intermediate=128,vocabulary=500");
+    return choose_save_memory(settings, room.fit, room.host, model, TrainingSpec{});
+}
+
+}  // namespace
+
+TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]") {
+    const TrainSettings settings = settings_that_save();
+    const Bytes needed = save_memory(settings, room_of(1000 * kMiB));
+    CHECK(needed > 100'000 * 12);
+    CHECK(needed < 100 * kMiB);
+    CHECK(save_memory(settings, room_of(1 * kMiB)) == kMiB / 2);
+    CHECK(save_memory(settings, room_of(-1 * kMiB)) == 0);
+    Room shared = room_of(1000 * kMiB);
+    shared.host.memory_available = 9 * kMiB;
+    CHECK(save_memory(settings, shared) == 2 * kMiB);
+    shared.host.commit_left = 7 * kMiB;
+    CHECK(save_memory(settings, shared) == kMiB);
+}
+
+TEST_CASE("save memory: what is asked for, unless no step comes after a checkpoint", "[train]") {
+    TrainSettings settings = settings_that_save();
+    settings.save_memory = "2MiB";
+    CHECK(save_memory(settings, room_of(0)) == 2 * kMiB);
+    settings.save_memory = "0";
+    CHECK(save_memory(settings, room_of(1000 * kMiB)) == 0);
+    settings.save_memory = "much";
+    CHECK_THROWS_AS(save_memory(settings, room_of(0)), InputError);
+    settings.save_memory = std::nullopt;
+    settings.save_every = 100;
+    CHECK(save_memory(settings, room_of(1000 * kMiB)) == 0);
+    settings.save_best = true;
+    settings.validate_every = 50;
+    CHECK(save_memory(settings, room_of(1000 * kMiB)) > 0);
+    settings.out = std::nullopt;
+    CHECK(save_memory(settings, room_of(1000 * kMiB)) == 0);
+}
+
+TEST_CASE("save memory: the plan counts it and is refused for it", "[train]") {
+    PlannedStep plan;
+    plan.fit.host = {{}, 10};
+    plan.fit.host.peak.bytes = 7;
+    CHECK(with_save_memory(plan, 3).fit.fits());
+    const PlannedStep full = with_save_memory(plan, 4);
+    CHECK(full.fit.host.shortfall() == 1);
+    CHECK(full.fit.host.peak.by_kind[static_cast<std::size_t>(MemoryKind::pinned_buffers)] == 4);
+    CHECK_THROWS_AS(refuse_misfit(full, ""), InputError);
+}
