@@ -96,6 +96,7 @@ BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, dou
 }
 
 std::int32_t PlanBuilder::kernels(KernelList list) {
+    for (Kernel& kernel : list) kernel.attention = attention_;
     plan_.program.kernel_lists.push_back(std::move(list));
     return static_cast<std::int32_t>(plan_.program.kernel_lists.size()) - 1;
 }

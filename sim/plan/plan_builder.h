@@ -21,8 +21,9 @@ class PlanBuilder {
   public:
     /// `eager_operations_per_launch`: host time of a kernel that PyTorch issues, in units of an
     /// eager operation; for operations that do not state theirs.
-    explicit PlanBuilder(KernelStyle style, double eager_operations_per_launch = 1)
-        : eager_operations_per_launch_(eager_operations_per_launch) {
+    explicit PlanBuilder(KernelStyle style, double eager_operations_per_launch = 1,
+                         AttentionKernel attention = AttentionKernel::own)
+        : eager_operations_per_launch_(eager_operations_per_launch), attention_(attention) {
         plan_.program.style = style;
     }
 
@@ -77,6 +78,7 @@ class PlanBuilder {
   private:
     StepPlan plan_;
     double eager_operations_per_launch_;
+    AttentionKernel attention_;
     std::int32_t micro_batch_ = 0;
 };
 

@@ -211,7 +211,7 @@ ScheduleRecord accelerate_offload_schedule() {
     return {.name = "accelerate-offload",
             .measured_system = "Accelerate CPU offload",
             .plan = plan_of<AccelerateOffload>,
-            .options = {"recompute"},
+            .options = {"recompute", "attention"},
             .program = {.name = "Accelerate",
                         .gpu_makers = {"NVIDIA", "AMD"},
                         .lacks = [](const ModelSpec&, std::string_view) -> std::string {

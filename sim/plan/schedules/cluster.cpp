@@ -18,7 +18,13 @@ namespace {
                      field);
 }
 
-void check_machine(const MachineSpec& machine, std::int64_t gpus) {
+GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
+    return {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)};
+}
+
+}  // namespace
+
+void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus) {
     if (gpus == 1) return;
     const InterconnectSpec& interconnect = machine.interconnect;
     if (interconnect.gpus_per_node == 0)
@@ -45,12 +51,6 @@ void check_machine(const MachineSpec& machine, std::int64_t gpus) {
                             gpus, group.nodes()),
                 "network.per_gpu_gb_per_s", "gpus");
 }
-
-GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
-    return {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)};
-}
-
-}  // namespace
 
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses) {
@@ -234,12 +234,12 @@ ScheduleRecord cluster_schedule() {
         .name = "cluster",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
-                check_machine(machine, training.gpus);
+                check_machine_of_gpus(machine, training.gpus);
                 return training.sharding == Sharding::full
                            ? plan_sharded(model, machine, training)
                            : Replicated(model, machine, training).plan();
             },
-        .options = {"gpus", "sharding", "recompute", "adam"},
+        .options = {"gpus", "sharding", "recompute", "adam", "attention"},
         .program = {.name = "PyTorch FSDP2 or DDP",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "torch 2.11.0, torch.distributed; AMD: "

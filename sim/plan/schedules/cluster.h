@@ -12,6 +12,9 @@
 
 namespace sluice {
 
+/// Throws InputError if the machine lacks what that many GPUs need.
+void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus);
+
 /// A collective over an array of `size` bytes, in `messages` calls.
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});

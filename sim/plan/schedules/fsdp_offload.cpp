@@ -233,7 +233,7 @@ ScheduleRecord fsdp_offload_schedule() {
     return {.name = "fsdp-offload",
             .measured_system = "PyTorch FSDP2 CPU offload",
             .plan = plan_of<FsdpOffload>,
-            .options = {"recompute"},
+            .options = {"recompute", "attention"},
             .program = {.name = "PyTorch FSDP2",
                         .gpu_makers = {"NVIDIA", "AMD"},
                         .source = "torch 2.11.0, torch.distributed.fsdp; AMD: "

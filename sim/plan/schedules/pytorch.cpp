@@ -183,7 +183,7 @@ MicroBatchStep::MicroBatchStep(const ModelSpec& model, const MachineSpec& machin
       training_(training),
       pass_(training_of_pass(training)),
       layers_(model.layer_count()),
-      build_(style, eager_operations_per_launch) {}
+      build_(style, eager_operations_per_launch, training.attention) {}
 
 StepPlan MicroBatchStep::plan() {
     declare();

@@ -111,7 +111,7 @@ ScheduleRecord resident_schedule() {
     return {.name = "resident",
             .measured_system = "resident",
             .plan = plan_of<Resident>,
-            .options = {"recompute"},
+            .options = {"recompute", "attention"},
             .program = {.name = "PyTorch",
                         .gpu_makers = {"NVIDIA", "AMD", "Apple"},
                         .source = "torch 2.11.0; AMD: logs of an MI355X, "

@@ -219,7 +219,7 @@ class SuperOffload : public Zero3Pass {
 ScheduleRecord superoffload_schedule() {
     return {.name = "superoffload",
             .plan = plan_of<SuperOffload>,
-            .options = {"sub_group_elements", "offload_percent", "clipping"},
+            .options = {"sub_group_elements", "offload_percent", "clipping", "attention"},
             .program = {.name = "DeepSpeed SuperOffload",
                         .gpu_makers = {"NVIDIA"},
                         .source = "DeepSpeed 0.19.8; experts: its example Qwen3-30B-A3B, "

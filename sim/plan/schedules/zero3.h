@@ -228,6 +228,8 @@ class Zero3Pass : public PyTorchStep {
     virtual OperationId to_optimizer(const SentBucket& sent, int layer) = 0;
     /// The last copy of a bucket in any micro-batch; -1 if none has left.
     OperationId last_left() const { return left_.empty() ? -1 : left_.back(); }
+    /// One of several GPUs has this part of all parameters, gradients and states.
+    double part() const { return 1 / static_cast<double>(training_.gpus); }
     /// Without overlap_comm, copies and modules have one stream: its last operation; else -1.
     OperationId in_line() const { return in_line_; }
     void follow(OperationId operation) {

@@ -16,6 +16,10 @@
 // tensor: to pinned bf16, back to the device for its norm, and as fp32 to the sub-group's pinned
 // buffer. A bucket leaves only after the third one before it has left. Micro-batches: zero3.h.
 //
+// Several GPUs of a node: each has its part of parameters, gradients and states. It copies its part
+// in, or keeps it (--offload-params 0), and all gather; a bucket is reduce-scattered before it
+// leaves. All processes together update on the node's cores.
+//
 // With --overlap-comm 0 copies run on the stream that computes, in the order of their calls.
 //
 // Update, after all gradients have left: sub-group by sub-group the fp32 gradients are scaled (even
@@ -23,6 +27,8 @@
 // parameters.
 #include <algorithm>
 
+#include "sim/base/input_error.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/plan/schedules/zero3.h"
 
 namespace sluice {
@@ -52,7 +58,7 @@ class Zero3Offload : public Zero3Pass {
 
     void declare_host_memory() {
         const double all = all_parameters(model_);
-        declare_processes(machine_, 1, build_);
+        declare_processes(machine_, static_cast<double>(training_.gpus), build_);
         build_.on_host("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * all);
         double of_sub_groups = 0;
         for (const double elements : sub_groups_) of_sub_groups += pinned_bytes(kFp32 * elements);
@@ -62,7 +68,10 @@ class Zero3Offload : public Zero3Pass {
         for (const std::int64_t elements : zero3_tensors(model_))
             if (elements > FetchLimits{}.persistence_threshold)
                 first_copies += pinned_bytes(kBf16 * static_cast<double>(elements));
-        pin("pinned bf16 parameters", Kind::weights, pinned_bytes(kBf16 * all));
+        if (on_host())
+            pin("pinned bf16 parameters", Kind::weights, pinned_bytes(kBf16 * all));
+        else
+            build_.on_device("a GPU's part of parameters", Kind::weights, kBf16 * all * part());
         pin("pinned bf16 gradients", Kind::gradients, pinned_bytes(kBf16 * all));
         pin("pinned fp32 gradients of sub-groups", Kind::gradients, of_sub_groups);
         pin("first pinned copies, kept by PyTorch", Kind::pinned_buffers, first_copies);
@@ -71,6 +80,10 @@ class Zero3Offload : public Zero3Pass {
 
     void finish() override {
         build_.assume(kZero3AdamAssumption);
+        if (training_.gpus > 1)
+            build_.assume(
+                "all GPUs of a node work in step; the other GPUs' copies take no host "
+                "memory's rate from one's, and its cores update all parts at once");
         const Bytes steady = build_.host_peak();
         const auto moments = static_cast<Bytes>(2 * kFp32 * all_parameters(model_));
         build_.host_moments({steady - moments, "plus the file's pages, if they are not dropped"},
@@ -135,8 +148,16 @@ class Zero3Offload : public Zero3Pass {
         const std::vector<OperationId>& left = buckets_left();
         if (left.size() > kBucketsUnderWay)
             waits.push_back({left[left.size() - 1 - kBucketsUnderWay]});
-        last_copy_ =
-            build_.add(OperationKind::copy_weights_in, layer, std::move(waits), gather(parameters));
+        Operation copy = gather(parameters);
+        const double bytes = copy.link_bytes / part();
+        const std::vector<BufferId> buffers = copy.uses;
+        if (on_host())
+            waits = {{last_copy_ = build_.add(OperationKind::copy_weights_in, layer,
+                                              std::move(waits), std::move(copy))}};
+        if (training_.gpus > 1)
+            last_copy_ = build_.add(
+                OperationKind::all_gather, layer, std::move(waits),
+                collective_operation(Collective::all_gather, bytes, training_.gpus, buffers));
         follow(last_copy_);
         for (const int parameter : parameters) {
             arriving_[static_cast<std::size_t>(parameter)] = true;
@@ -144,14 +165,21 @@ class Zero3Offload : public Zero3Pass {
         }
     }
 
+    bool on_host() const { return training_.offload_params != 0; }
+
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
         return build_.add(OperationKind::copy_gradients_out, layer, {{sent.last}},
-                          copy_operation(kFp32 * sent.bucket.elements, {sent.gradients}));
+                          copy_operation(kFp32 * sent.bucket.elements * part(), {sent.gradients}));
     }
 
     void optimize() override {
         OperationId last = last_left();
-        for (const double elements : sub_groups_) last = update_on_cpu(elements, {{last}});
+        for (const double elements : sub_groups_) {
+            last = update_on_cpu(elements, {{last}});
+            if (!on_host())
+                last = build_.add(OperationKind::copy_weights_in, kEmbeddingLayer, {{last}},
+                                  copy_operation(kBf16 * elements * part()));
+        }
         build_.wait(python_.first(), {last, true});
     }
 
@@ -165,22 +193,38 @@ class Zero3Offload : public Zero3Pass {
     OperationId last_copy_ = -1, arrived_ = -1;  ///< the host has waited for the second
 };
 
+/// Parameters on one GPU would need no gathering.
+void check_zero3(const MachineSpec& machine, const TrainingSpec& training) {
+    check_machine_of_gpus(machine, training.gpus);
+    if (training.offload_params == 0 && training.gpus == 1)
+        throw InputError(
+            "--offload-params is 0 on one GPU, expected several GPUs that divide the parameters; "
+            "give --gpus or leave it out",
+            "offload_params");
+}
+
 }  // namespace
 
 ScheduleRecord zero3_offload_schedule() {
-    return {.name = "zero3-offload",
-            .measured_system = "DeepSpeed ZeRO-3 CPU offload",
-            .plan = plan_of<Zero3Offload>,
-            .options = {"recompute", "overlap_comm", "sub_group_elements"},
-            .program = {.name = "DeepSpeed ZeRO-3",
-                        .gpu_makers = {"NVIDIA", "AMD"},
-                        .source = "DeepSpeed 0.19.8; AMD: logs of an MI355X, "
-                                  "github:chinmaydk99/MegaTrain@69d5ab61; experts: "
-                                  "github:deepspeedai/DeepSpeed/pull/4966",
-                        .date = "2026-11-23"},
-            .keeps_inputs_alone = true,
-            .structural_error = kErrorOffloading,
-            .phases = plain_phases()};
+    return {
+        .name = "zero3-offload",
+        .measured_system = "DeepSpeed ZeRO-3 CPU offload",
+        .plan =
+            [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
+                check_zero3(machine, training);
+                return Zero3Offload(model, machine, training).plan();
+            },
+        .options = {"gpus", "recompute", "overlap_comm", "offload_params", "sub_group_elements",
+                    "attention"},
+        .program = {.name = "DeepSpeed ZeRO-3",
+                    .gpu_makers = {"NVIDIA", "AMD"},
+                    .source = "DeepSpeed 0.19.8; AMD: logs of an MI355X, "
+                              "github:chinmaydk99/MegaTrain@69d5ab61; experts: "
+                              "github:deepspeedai/DeepSpeed/pull/4966",
+                    .date = "2026-11-23"},
+        .keeps_inputs_alone = true,
+        .structural_error = kErrorOffloading,
+        .phases = plain_phases()};
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/plan/schedules/cluster.h"
 #include "sim/plan/schedules/zero3.h"
 
 namespace sluice {
@@ -43,7 +44,7 @@ Operation Zero3Pass::gather(const Parameters& parameters) {
         const auto index = static_cast<std::size_t>(parameter);
         const double bytes = kBf16 * static_cast<double>(modules_.elements()[index]);
         on_device_[index] = build_.device_buffer("gathered parameter", Kind::weights, bytes);
-        copy.link_bytes += bytes;
+        copy.link_bytes += bytes * part();
         copy.uses.push_back(on_device_[index]);
     }
     return copy;
@@ -141,7 +142,8 @@ std::vector<std::int64_t> Zero3Pass::tensors_with_gradients(int layer) const {
 Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
     const BufferId gradients = build_.device_buffer("gradients on their way", Kind::gradients,
                                                     bucket.device_bytes(is_last()));
-    const Operation copy = copy_operation(kBf16 * bucket.elements, {gradients});
+    const double bytes = kBf16 * bucket.elements;
+    const Operation copy = copy_operation(bytes * part(), {gradients});
     const auto move = [&](OperationKind kind, Waits waits) {
         return build_.add(kind, layer, std::move(waits), copy);
     };
@@ -149,6 +151,10 @@ Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
     std::vector<Dependency> waits = python_.reached(layer);
     waits.push_back({bucket.last});
     waits.push_back({in_line()});
+    if (training_.gpus > 1)
+        waits = {{build_.add(
+            OperationKind::reduce_scatter, layer, std::move(waits),
+            collective_operation(Collective::reduce_scatter, bytes, training_.gpus, {gradients}))}};
     if (is_first()) return {bucket, gradients, move(kIn, {{move(kOut, std::move(waits))}})};
     waits.push_back({last_left()});
     return {bucket, gradients, move(kOut, {{move(kIn, std::move(waits))}})};

@@ -270,7 +270,7 @@ ScheduleRecord zero_infinity_schedule() {
     return {.name = "zero-infinity",
             .measured_system = "DeepSpeed ZeRO-Infinity",
             .plan = plan,
-            .options = {"sub_group_elements"},
+            .options = {"sub_group_elements", "attention"},
             .program = {.name = "DeepSpeed ZeRO-Infinity",
                         .gpu_makers = {"NVIDIA"},
                         .source = "DeepSpeed 0.19.8",

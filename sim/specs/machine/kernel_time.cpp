@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/specs/machine/attention_kernels.h"
+
 namespace sluice {
 namespace {
 
@@ -22,16 +24,18 @@ Seconds gemm_time(const GpuSpec& gpu, const Kernel& kernel) {
 }
 
 Seconds attention_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
-    const AttentionRates& rates =
-        style == KernelStyle::fused ? gpu.fused_attention : gpu.flash_attention;
+    const bool cudnn = kernel.attention == AttentionKernel::own
+                           ? style == KernelStyle::fused
+                           : kernel.attention == AttentionKernel::cudnn;
+    const AttentionRates& rates = cudnn ? gpu.fused_attention : gpu.flash_attention;
     const Interpolated& curve =
         kernel.kind == KernelKind::attention_forward ? rates.forward : rates.backward;
     // Curves are for head_dim 128; a smaller head is slower, since softmax takes the same time.
     const double narrow = std::clamp(
         1 - (1 - gpu.narrow_head_share) * 2 * (1 - static_cast<double>(kernel.head_dim) / 128),
         gpu.narrow_head_share, 1.0);
-    return std::max(kernel.flops / (curve.at(static_cast<double>(kernel.sequence)) * narrow),
-                    kernel.bytes / gpu.memory_bandwidth);
+    const double rate = curve.at(static_cast<double>(kernel.sequence)) * over_flash2(kernel);
+    return std::max(kernel.flops / (rate * narrow), kernel.bytes / gpu.memory_bandwidth);
 }
 
 Seconds measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelTableId id) {

@@ -20,6 +20,9 @@ enum class GemmRole : std::uint8_t { forward, input_gradient, weight_gradient };
             row(sum_squares) row(round_to_bf16)
 #define SLUICE_ENUMERATOR(name) name,
 
+/// An implementation of attention; own: that of the kernels' style.
+enum class AttentionKernel : std::uint8_t { own, flash2, flash3, flash4, cudnn };
+
 /// other: none of these, known only by its bytes.
 enum class MemoryBoundWork : std::uint8_t { other, SLUICE_MEMORY_BOUND_WORK(SLUICE_ENUMERATOR) };
 
@@ -38,6 +41,7 @@ struct Kernel {
     std::int64_t heads = 0;      ///< attention: of queries, in one sequence
     std::int64_t kv_heads = 0;   ///< attention: of keys and values, in one sequence
     std::int64_t head_dim = 0;   ///< attention: of queries and keys
+    AttentionKernel attention = AttentionKernel::own;
     MemoryBoundWork work = MemoryBoundWork::other;
     std::int64_t rows = 0, columns = 0;  ///< memory-bound work that is not `other`
     std::int64_t launches = 1;           ///< kernels launched on the device for this work

@@ -96,6 +96,14 @@ std::vector<Option> declare_training_options() {
                                             {{"full", index(Recompute::full)},
                                              {"keep_attention", index(Recompute::keep_attention)},
                                              {"none", index(Recompute::none)}}));
+    options.push_back(option<&T::attention>(
+        "attention", "", 0, 4,
+        "attention of PyTorch systems; own: FlashAttention-2, which PyTorch 2.11 chooses",
+        {{"own", index(AttentionKernel::own)},
+         {"flash2", index(AttentionKernel::flash2)},
+         {"flash3", index(AttentionKernel::flash3)},
+         {"flash4", index(AttentionKernel::flash4)},
+         {"cudnn", index(AttentionKernel::cudnn)}}));
     options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
                                                    "last layers that recompute nothing"));
     options.push_back(option<&T::resident_layers>(
@@ -165,6 +173,9 @@ std::vector<Option> declare_training_options() {
         "sub_group_elements", "elements", 0, 100'000'000'000,
         "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's "
         "own (zero3-offload and zero-infinity 1e9, superoffload 4e8)"));
+    options.push_back(
+        option<&T::offload_params>("offload_params", "", 0, 1,
+                                   "0: each of DeepSpeed's GPUs keeps its part of the parameters"));
     options.push_back(option<&T::overlap_comm>("overlap_comm", "", 0, 1,
                                                "0: DeepSpeed copies on the stream that computes"));
     options.push_back(option<&T::offload_percent>(

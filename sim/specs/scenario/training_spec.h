@@ -55,6 +55,7 @@ struct TrainingSpec {
         0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
     Compute compute = Compute::bf16;  ///< of the layers' products
     Recompute recompute = Recompute::full;
+    AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
@@ -79,7 +80,8 @@ struct TrainingSpec {
                                        ///< it uses; 0: every token differs
     std::int64_t sub_group_elements =
         0;  ///< elements that DeepSpeed's optimizer updates at once; 0: the schedule's own
-    std::int64_t overlap_comm = 1;  ///< 0: copies run on the stream that computes (zero3-offload)
+    std::int64_t offload_params = 1;  ///< 0: each GPU keeps its part of them (zero3-offload)
+    std::int64_t overlap_comm = 1;    ///< 0: copies run on the stream that computes (zero3-offload)
     std::int64_t offload_percent =
         90;  ///< share of the sub-groups that the CPU updates (superoffload)
     double device_budget_bytes = 0;  ///< limit of device memory; 0: all of it

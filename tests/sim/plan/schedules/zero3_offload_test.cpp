@@ -129,6 +129,38 @@ TEST_CASE("zero3: without overlap_comm copies and modules have one stream", "[pl
     CHECK(last_copy >= 0);
 }
 
+TEST_CASE("zero3: each of eight GPUs copies an eighth, and all gather and reduce the rest",
+          "[plan]") {
+    const ModelSpec model = parse_generic_model(kOneLayer);
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    TrainingSpec training;
+    training.schedule = Schedule("zero3-offload");
+    training.batch = 8;
+    const auto plan_on = [&](std::int64_t gpus, std::int64_t offload_params) {
+        training.gpus = gpus;
+        training.offload_params = offload_params;
+        return plan_step(model, machine, training);
+    };
+    const StepPlan one = plan_on(1, 1), eight = plan_on(8, 1), kept = plan_on(8, 0);
+    const auto parameters = static_cast<double>(total_parameters(model));
+    for (const OperationKind kind :
+         {OperationKind::copy_weights_in, OperationKind::copy_gradients_in,
+          OperationKind::copy_gradients_out})
+        CHECK(link_bytes(eight, kind) == Approx(link_bytes(one, kind) / 8));
+    // A ring sends 7 of 8 parts.
+    CHECK(link_bytes(eight, OperationKind::all_gather) ==
+          Approx(link_bytes(one, OperationKind::copy_weights_in) * 7 / 8));
+    CHECK(link_bytes(eight, OperationKind::reduce_scatter) == Approx(2 * parameters * 7 / 8));
+    // Parameters that stay arrive once, when they have been updated.
+    CHECK(link_bytes(kept, OperationKind::copy_weights_in) == Approx(2 * parameters / 8));
+    CHECK(link_bytes(kept, OperationKind::all_gather) ==
+          link_bytes(eight, OperationKind::all_gather));
+    CHECK(static_cast<double>(bytes_of(kept, "a GPU's part of parameters")) ==
+          Approx(2 * parameters / 8));
+    CHECK(bytes_of(kept, "pinned bf16 parameters") == 0);
+    CHECK_THROWS_WITH(plan_on(1, 0), ContainsSubstring("--offload-params is 0 on one GPU"));
+}
+
 TEST_CASE("zero3: of a large model little more than max_live_parameters is on the device",
           "[plan]") {
     ModelSpec model = read_model("qwen2.5-7b");
