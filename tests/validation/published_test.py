@@ -57,6 +57,15 @@ class Published(unittest.TestCase):
         self.assertIn("row is predicted to fit and published not to", done.stderr)
         self.assertEqual(self.validate({**ROW, "published": {"fits": True}}).returncode, 0)
 
+    def test_sources_that_contradict_themselves_are_listed_apart(self):
+        row = {"id": "two", "system": "theirs", "published": "2 s", "not_compared": "two times",
+               "source": "made up"}
+        fit = {**ROW, "published": {"fits": True}}
+        done = self.validate(fit, {**row, "contradicts_itself": True})
+        self.assertIn("since the source contradicts itself\ntwo (1)\n    two times\n", done.stdout)
+        self.assertNotIn("not compared, with reasons", done.stdout)
+        self.assertIn("not compared, with reasons\ntwo (1)", self.validate(fit, row).stdout)
+
     def test_what_is_not_compared_is_listed_with_its_reason(self):
         other = {
             "id": "other",

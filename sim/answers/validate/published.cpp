@@ -110,7 +110,9 @@ PublishedRow read_row(const JsonObject& root, const JsonObject& row) {
     if (out.not_compared.empty()) {
         read_compared(root, row, out);
     } else {
-        row.allow_only({"id", "system", "not_compared", "published", "source"});
+        row.allow_only(
+            {"id", "system", "not_compared", "contradicts_itself", "published", "source"});
+        out.contradicts_itself = row.boolean_or("contradicts_itself", false);
         out.published = row.text("published");
     }
     if (out.source.empty())

@@ -31,6 +31,7 @@ struct PublishedRow {
     /// A reason; empty: the row is compared, and the following members are set.
     std::string not_compared;
     std::string published;  ///< the published result of a row that is not compared, in words
+    bool contradicts_itself = false;  ///< its source; the reason says how
 
     std::string machine;  ///< a name of the library, with a host memory size if wanted
     std::vector<std::pair<std::string, double>> machine_numbers;  ///< what-if values

@@ -32,9 +32,6 @@ constexpr double kCastTraffic = kFp32 + kBf16, kCopyOutTraffic = 2 * kBf16;
 constexpr double kJoinTraffic = kBf16 + kFp32;
 constexpr double kShardNormTraffic = kFp32, kShardScaleTraffic = 2 * kFp32,
                  kShardUpdateTraffic = 7 * kFp32;
-// torch.optim.Adam's default (_multi_tensor_adam): lerp (3), mul (2), addcmul (3), sqrt into a list
-// of temporaries (2), division and addition in it (2 each), addcdiv (4).
-constexpr double kForeachAdamTraffic = 18 * kFp32;
 // Cast, gather, copy out; join, reduce, divide.
 constexpr std::int64_t kGatherLaunches = 3, kJoinLaunches = 3;
 
@@ -177,9 +174,9 @@ class Sharded : public ClusterStep {
             build_.add(OperationKind::all_reduce, kEmbeddingLayer, {{norm}},
                        collective_operation(Collective::all_reduce, kFp32, group_.gpus));
         const bool foreach = training_.adam == AdamKernel::foreach;
-        Operation update =
-            kernel("scale and AdamW",
-                   kShardScaleTraffic + (foreach ? kForeachAdamTraffic : kShardUpdateTraffic));
+        Operation update = kernel(
+            "scale and AdamW",
+            kShardScaleTraffic + (foreach ? kForeachAdamPasses * kFp32 : kShardUpdateTraffic));
         if (foreach)
             update.uses.push_back(
                 build_.device_buffer("temporaries of Adam", Kind::optimizer_state, kFp32 * shard));

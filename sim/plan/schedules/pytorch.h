@@ -63,6 +63,10 @@ SavedBytes saved_bytes_per_token(const ModelSpec& model, const LayerSpec& layer)
 /// tensors, median of 7 updates 5.19 ms in bf16 (5.08 to 5.26; 14 bytes per parameter: 2.70 of 4.26
 /// TB/s) and 8.14 ms in fp32 (8.04 to 8.18; 28 bytes: 3.44).
 inline constexpr double kMultiTensorShare = 0.63, kMultiTensorShareFp32 = 0.81;
+/// Tensors that the default of torch.optim.Adam (_multi_tensor_adam) reads and writes: lerp (3),
+/// mul (2), addcmul (3), sqrt into a list of temporaries (2), division and addition in it (2 each),
+/// addcdiv (4).
+inline constexpr double kForeachAdamPasses = 18;
 
 inline constexpr const char* kAddedOnCpuAssumption =
     "PyTorch adds gradients up on the CPU as fast as its AdamW moves host memory";

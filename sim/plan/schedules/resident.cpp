@@ -3,7 +3,8 @@
 // Parameters, gradients and moments are bf16, 8 bytes a parameter. One step: forward, loss and
 // backward of each micro-batch (the first gradients are kept, and autograd adds the others to them:
 // torch/csrc/autograd/functions/accumulate_grad.h); clip_grad_norm_ (one pass for the norm, one to
-// scale); AdamW(fused=True); gradients are freed (zero_grad sets them to none).
+// scale); AdamW(fused=True), or its default, which keeps a list of temporaries of the parameters'
+// size (--adam foreach); gradients are freed (zero_grad sets them to none).
 #include <map>
 
 #include "sim/plan/schedules/pytorch.h"
@@ -89,8 +90,13 @@ class Resident : public PyTorchStep {
         };
         build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {},
                    kernel("norm and scale", kClipTraffic));
-        build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {},
-                   kernel("AdamW", kResidentAdamTraffic));
+        const bool foreach = training_.adam == AdamKernel::foreach;
+        Operation update =
+            kernel("AdamW", foreach ? kForeachAdamPasses * kBf16 : kResidentAdamTraffic);
+        if (foreach)
+            update.uses.push_back(
+                build_.device_buffer("temporaries of Adam", Kind::optimizer_state, kBf16 * all));
+        build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {}, std::move(update));
     }
 
     void finish() override {
@@ -111,7 +117,7 @@ ScheduleRecord resident_schedule() {
     return {.name = "resident",
             .measured_system = "resident",
             .plan = plan_of<Resident>,
-            .options = {"recompute", "attention"},
+            .options = {"recompute", "adam", "attention"},
             .program = {.name = "PyTorch",
                         .gpu_makers = {"NVIDIA", "AMD", "Apple"},
                         .source = "torch 2.11.0; AMD: logs of an MI355X, "

@@ -114,12 +114,14 @@ Table rows_table(const PublishedTable& table) {
 }
 
 Table others_table(const PublishedTable& table) {
-    return table_of<PublishedRow>(table.not_compared,
-                                  {{"id", "", &PublishedRow::id},
-                                   {"system", "", &PublishedRow::system},
-                                   {"published", "", &PublishedRow::published},
-                                   {"not_compared", "", &PublishedRow::not_compared},
-                                   {"source", "", &PublishedRow::source}});
+    return table_of<PublishedRow>(
+        table.not_compared,
+        {{"id", "", &PublishedRow::id},
+         {"system", "", &PublishedRow::system},
+         {"published", "", &PublishedRow::published},
+         {"not_compared", "", &PublishedRow::not_compared},
+         {"contradicts_itself", "", Unit::flag, &PublishedRow::contradicts_itself},
+         {"source", "", &PublishedRow::source}});
 }
 
 struct Quantities {
@@ -155,20 +157,22 @@ std::string summary(const PublishedTable& table) {
 }  // namespace
 
 std::string published_text(const PublishedTable& table) {
-    std::vector<Group> explanations, assumptions, reasons;
+    std::vector<Group> explanations, assumptions, reasons, contradictions;
     for (const PublishedComparison& c : table.compared) {
         if (c.needs_explanation())
             add_to(explanations, c.row.explanation.empty() ? "NO EXPLANATION" : c.row.explanation,
                    c.row.id);
         if (!c.row.assumed.empty()) add_to(assumptions, c.row.assumed, c.row.id);
     }
-    for (const PublishedRow& row : table.not_compared) add_to(reasons, row.not_compared, row.id);
+    for (const PublishedRow& row : table.not_compared)
+        add_to(row.contradicts_itself ? contradictions : reasons, row.not_compared, row.id);
     return "delta: predicted / published - 1, for times the inverse; above 0: predicted faster or "
            "larger\n\n" +
            to_text(rows_table(table)) + summary(table) +
            groups_text(explanations,
                        "* off by more than 15%, or wrong about the fit; explanations") +
            groups_text(assumptions, "assumed, since the source does not say") +
+           groups_text(contradictions, "not compared, since the source contradicts itself") +
            groups_text(reasons, "not compared, with reasons");
 }
 

@@ -45,6 +45,22 @@ const Operation& first_of(const StepPlan& plan, OperationKind kind) {
 
 }  // namespace
 
+TEST_CASE("resident: PyTorch's default Adam needs a list of bf16 temporaries", "[plan]") {
+    const ModelSpec model = parse_generic_model("layers=2,hidden=512,vocabulary=1000");
+    TrainingSpec training;
+    training.schedule = Schedule("resident");
+    training.adam = AdamKernel::foreach;
+    const StepPlan plan =
+        plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
+    const auto temporaries =
+        std::ranges::find(plan.memory.buffers, "temporaries of Adam", &Buffer::name);
+    REQUIRE(temporaries != plan.memory.buffers.end());
+    CHECK(temporaries->bytes == 2 * total_parameters(model));
+    const OperationId update = find_operation(plan.program, OperationKind::update, kEmbeddingLayer);
+    CHECK(temporaries->first == update);
+    CHECK(temporaries->last == update);
+}
+
 TEST_CASE("resident: at the loss's backward, weights, moments, checkpoints and three fp32 logits",
           "[plan]") {
     const ModelSpec model = parse_generic_model(kShape);
