@@ -48,8 +48,8 @@ class StreamedStep {
     /// Continues from a step that was clipped by this factor.
     void set_last_clip_factor(double factor) { last_factor_ = factor; }
     void finish() { runner_.finish(); }
-    /// `before` is called with a section on the host before its parameters or moments change, on
-    /// the thread that uses the pool. Precondition: no step is at work.
+    /// `before` is called with a section on the host before a step first changes its parameters or
+    /// moments, on the thread that uses the pool. Precondition: no step is at work.
     void before_update(std::function<void(int section)> before) { before_ = std::move(before); }
     /// Measured intervals of the step before the last; after it returned from run().
     std::vector<OperationInterval> intervals_of_step_before() {

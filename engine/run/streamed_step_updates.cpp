@@ -142,13 +142,11 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
 StepOutcome StreamedStep::redo(const State& clipped) {
     runner_.finish();
     for (int section = 0; section < store_.sections(); ++section) {
-        if (resident_.has(section)) {
+        if (resident_.has(section))
             resident_.rewind(section, clipped.adam);
-            continue;
-        }
-        announce(section);
-        adamw(pool_, UpdatePass::rewind, clipped.adam, store_.block(section),
-              store_.decay_ranges(section), {});
+        else
+            adamw(pool_, UpdatePass::rewind, clipped.adam, store_.block(section),
+                  store_.decay_ranges(section), {});
     }
     if (!resident_embedding()) rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
     State again = clipped;

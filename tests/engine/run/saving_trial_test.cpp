@@ -214,3 +214,40 @@ TEST_CASE("saving: a reader that stops lets steps go on", "[run]") {
     CHECK_THROWS_AS(snapshot.read(0, weight_tensors(tiny.store()).front().data, {&one, 1}),
                     std::runtime_error);
 }
+
+TEST_CASE("saving: a section does not change while its last piece is being read", "[run]") {
+    constexpr Bytes kLongPiece = Bytes{64} << 20;  // so that reading one takes some milliseconds
+    const ModelSpec model =
+        parse_generic_model("layers=1,hidden=64,heads=2,intermediate=64,vocabulary=100000");
+    constexpr std::byte kUnread{77};
+    ThreadPool pool(1);
+    const std::shared_ptr<Device> device = make_cpu_device(1);
+    ParameterStore store(model, 12, {}, pool, *device);
+    store.initialise(1, 1);
+    const int section = store.embedding();
+    std::vector<StoredTensor> tensors = tensors_to_save(store);
+    std::erase_if(tensors, [&](const StoredTensor& one) {
+        return one.section != section || one.spec.dtype != Dtype::f32;
+    });
+    StateSnapshot snapshot(store, 0, pool, *device, kLongPiece);
+    for (int round = 0; round < 10; ++round) {
+        CAPTURE(round);
+        std::vector<std::vector<std::byte>> expected, found;
+        for (const StoredTensor& one : tensors)
+            expected.emplace_back(one.data, one.data + tensor_bytes(one.spec));
+        found = expected;
+        for (std::vector<std::byte>& bytes : found) std::fill(bytes.begin(), bytes.end(), kUnread);
+        snapshot.open(tensors);
+        std::thread reader([&] {
+            for (std::size_t i = 0; i < tensors.size(); ++i)
+                snapshot.read(section, tensors[i].data, found[i]);
+            snapshot.close();
+        });
+        snapshot.keep(section);
+        // Where the reader of the last piece comes late; memcpy() begins with both ends.
+        const std::int64_t late = tensor_bytes(tensors.back().spec) / 8 * 7;
+        tensors.back().data[late] = static_cast<std::byte>(round);
+        reader.join();
+        CHECK((found == expected));
+    }
+}
