@@ -1,6 +1,7 @@
 #include "engine/train/run_setup.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -62,6 +63,8 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Ho
     if (settings.save_memory)
         return std::min(
             needed, static_cast<Bytes>(parse_memory_size(*settings.save_memory, "--save-memory")));
+    rlimit space{};  // it also counts what is mapped and never touched
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) return 0;
     Bytes free = fit.host.usable;
     for (const auto& limit : {host.memory_available, host.commit_left})
         free = std::min(free, limit.value_or(free));

@@ -1,5 +1,7 @@
 #include "engine/train/run_setup.h"
 
+#include <sys/resource.h>
+
 #include "engine/train/state_snapshot.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -48,6 +50,13 @@ TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]
     CHECK(save_memory(settings, shared) == 2 * kMiB);
     shared.host.commit_left = 7 * kMiB;
     CHECK(save_memory(settings, shared) == kMiB);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+    rlimit limited = before;
+    limited.rlim_cur = rlim_t{1} << 46;
+    REQUIRE(setrlimit(RLIMIT_AS, &limited) == 0);
+    CHECK(save_memory(settings, room_of(1000 * kMiB)) == 0);
+    REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
 }
 
 TEST_CASE("save memory: what is asked for, unless no step comes after a checkpoint", "[train]") {
