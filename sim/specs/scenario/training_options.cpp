@@ -68,9 +68,6 @@ std::vector<Option> declare_training_options() {
                               {"states", index(Sharding::states)},
                               {"none", index(Sharding::none)},
                               {"gradients", index(Sharding::gradients)}}));
-    options.push_back(option<&T::adam>(
-        "adam", "", 0, 1, "kernels of PyTorch's Adam: fused, or its default, foreach",
-        {{"fused", index(AdamKernel::fused)}, {"foreach", index(AdamKernel::foreach)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
                                         "sequences a step, of all GPUs together"));
     options.push_back(option<&T::micro_batch>(
@@ -137,6 +134,9 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::update>(
         "update", "", 0, 1, "whether a step uses its update one step later, or at once",
         {{"delayed", index(Update::delayed)}, {"immediate", index(Update::immediate)}}));
+    options.push_back(option<&T::adam>(
+        "adam", "", 0, 1, "kernels of PyTorch's Adam: fused, or its default, foreach",
+        {{"fused", index(AdamKernel::fused)}, {"foreach", index(AdamKernel::foreach)}}));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::fork>(
