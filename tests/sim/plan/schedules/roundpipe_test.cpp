@@ -1,5 +1,6 @@
 // RoundPipe's stages and its plan, against counts by hand.
 #include <algorithm>
+#include <numeric>
 
 #include "sim/plan/schedules/roundpipe_stages.h"
 #include "sim/plan/step_plan.h"
@@ -80,6 +81,12 @@ TEST_CASE("roundpipe: gradients leave in each pass and come back in later ones",
     CHECK(link_bytes(plan, OperationKind::copy_gradients_out) ==
           Approx(2 * 2 * kRoundPipeAll + (backward - 2) * hidden));
     CHECK(link_bytes(plan, OperationKind::copy_checkpoint_out) == Approx(forward * hidden));
+    std::vector<double> arrived;
+    for (const Operation& one : plan.program.operations)
+        if (one.kind == OperationKind::copy_weights_in) arrived.push_back(one.link_bytes);
+    const auto half = arrived.begin() + std::ssize(arrived) / 2;
+    CHECK(std::accumulate(half, arrived.end(), 0.0) - std::accumulate(arrived.begin(), half, 0.0) ==
+          Approx(2 * kRoundPipeAll));
     CHECK(bytes_of(plan, "fp32 masters and moments") + bytes_of(plan, "fp32 gradients") +
               bytes_of(plan, "fp16 gradients") + bytes_of(plan, "fp16 parameters") ==
           20 * kRoundPipeAll);
