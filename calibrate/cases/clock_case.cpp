@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "calibrate/cases/bench.h"
-#include "calibrate/cases/nvml.h"
+#include "engine/machine/nvml.h"
 #include "engine/device/device.h"
 
 namespace sluice {

@@ -10,7 +10,7 @@
 
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/kernel_rows.h"
-#include "calibrate/cases/nvml.h"
+#include "engine/machine/nvml.h"
 #include "engine/device/device.h"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "calibrate/cases/nvml.h"
+#include "engine/machine/nvml.h"
 #include "engine/machine/host_facts.h"
 
 namespace sluice {

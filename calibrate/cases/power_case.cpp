@@ -14,7 +14,8 @@
 
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/kernel_rows.h"
-#include "calibrate/cases/nvml.h"
+#include "calibrate/cases/energy.h"
+#include "engine/machine/nvml.h"
 #include "calibrate/cases/optimizer_load.h"
 #include "engine/device/device.h"
 #include "engine/memory/host_region.h"

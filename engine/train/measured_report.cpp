@@ -89,6 +89,7 @@ TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps
     std::tie(measured.low, measured.high) = steps.spread();
     measured.precision = fp32 ? Precision::fp32 : Precision::bf16;
     measured.redone = run.redone;
+    measured.gpu_watts = run.gpu_watts.value_or(0);
     TimedPlan out;
     out.step = step_of(plan.program, typical.intervals, steps.step_seconds());
     out.step.measured = measured;

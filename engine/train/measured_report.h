@@ -1,6 +1,7 @@
 // How does a measured step become a report? It has the same type and files as a predicted one.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,7 @@ struct RunMeasurements {
     DType activations = DType::bf16;
     Bytes most_device = 0, most_host = 0;
     std::int64_t redone = 0;  ///< steps that speculative clipping ran twice
+    std::optional<double> gpu_watts;
 };
 
 /// The report of the plan that ran. Precondition: `steps` is not empty.

@@ -50,6 +50,7 @@ nlohmann::ordered_json json(const StepRecord& r, std::optional<Seconds> expected
     if (r.validation_loss) out["validation_loss"] = *r.validation_loss;
     if (r.saving) out["saving_step"] = *r.saving;
     if (r.held > 0) out["held_by_saving_s"] = r.held;
+    if (r.gpu_joules) out["gpu_energy_j"] = *r.gpu_joules;
     if (expected) out["share_of_predicted_speed"] = *expected / r.seconds;
     return out;
 }

@@ -22,8 +22,9 @@ struct StepRecord {
     Bytes device = 0;          ///< in use now, less the context
     Bytes host = 0;            ///< resident now
     std::optional<std::int64_t>
-        saving;        ///< the step whose checkpoint was being written at its start
-    Seconds held = 0;  ///< by saving, before it and in it
+        saving;                        ///< the step whose checkpoint was being written at its start
+    Seconds held = 0;                  ///< by saving, before it and in it
+    std::optional<double> gpu_joules;  ///< since the previous step; empty without a counter
 };
 
 /// To standard output, and to standard error. That nobody reads it any more is no reason to stop,

@@ -13,6 +13,7 @@
 #include "engine/run/streamed_step.h"
 #include "engine/train/batch_dump.h"
 #include "engine/train/checkpoint_saver.h"
+#include "engine/train/energy_watch.h"
 #include "engine/train/held_out.h"
 #include "engine/train/measured_report.h"
 #include "engine/train/norm_watch.h"
@@ -71,6 +72,7 @@ class Run {
     TrainingState state_;
     std::unique_ptr<Progress> progress_;
     NormWatch norms_;
+    std::optional<EnergyWatch> energy_;
     MeasuredSteps measured_;
     std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;
@@ -178,6 +180,7 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     record.learning_rate = static_cast<double>(settings.learning_rate);
     record.seconds = known - last_known_;
     last_known_ = known;
+    record.gpu_joules = energy_->after_step();
     record.tokens = training_.tokens();
     record.targets = counted_targets(now);
     record.device = device_->memory_in_use() - device_facts_.context;
@@ -194,6 +197,7 @@ void Run::train(bool measure, RunResult& result) {
     std::int64_t distinct_before = 0;  // of the previous step
     bool disturbed = false;            // by a validation after it, or by saving
     batches_[0] = sampler_->next();
+    energy_.emplace();
     last_known_ = host_seconds();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
          ++step) {
@@ -205,6 +209,7 @@ void Run::train(bool measure, RunResult& result) {
         StepRecord record = do_step(step, now, validates ? held_out_->first() : next);
         if (validates && record.outcome.finite) {
             record.validation_loss = held_out_->loss(*step_, next);
+            energy_->pause();
             last_known_ = host_seconds();
         }
         progress_->report(record);
@@ -268,6 +273,7 @@ void Run::save(std::int64_t step, std::int64_t position, bool last) {
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
     saver_->save(now, last, norms_.rising_since(), start);
+    energy_->pause();
     last_known_ = host_seconds();
 }
 
@@ -282,8 +288,9 @@ RunResult Run::go(bool measure) {
                                     ? "saved " + checkpoints_->newest().value_or("nothing")
                                     : "the weights were not saved: give --out to keep them"));
     if (!measured_.empty())
-        result.report = measured_report(asked_step(model_, machine_, training_), planned(),
-                                        measured_, {type_, most_device_, most_host_, redone_});
+        result.report =
+            measured_report(asked_step(model_, machine_, training_), planned(), measured_,
+                            {type_, most_device_, most_host_, redone_, energy_->watts()});
     return result;
 }
 

@@ -110,6 +110,7 @@ struct Measurement {
     Seconds low = 0, high = 0;
     Precision precision = Precision::bf16;
     std::int64_t redone = 0;  ///< steps that speculative clipping redid, which do not count
+    double gpu_watts = 0;     ///< mean over the steps, as the driver counts energy; 0: not known
 };
 
 enum class Resource : std::uint8_t {

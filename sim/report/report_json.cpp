@@ -74,9 +74,13 @@ void add_advice_json(Json& out, const StepAdvice& advice) {
     if (advice.no_suggestion) out["no_suggestion"] = no_suggestion_text(*advice.no_suggestion);
 }
 
-void add_measurement_json(Json& out, const Measurement& measured) {
+void add_measurement_json(Json& out, const Measurement& measured, Seconds step) {
     out["measured_device_bytes"] = measured.device;
     out["measured_host_bytes"] = measured.host;
+    if (measured.gpu_watts > 0) {
+        out["measured_gpu_w"] = measured.gpu_watts;
+        out["measured_gpu_j"] = measured.gpu_watts * step;
+    }
     out["steps_measured"] = measured.steps;
     out["precision"] = precision_name(measured.precision);
 }
@@ -155,7 +159,7 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     out["measured"] = r.step.measured.has_value();
     std::optional<Band> range;
     if (r.step.measured) {
-        add_measurement_json(out, *r.step.measured);
+        add_measurement_json(out, *r.step.measured, r.step.seconds);
         if (r.step.measured->high > 0) range = {r.step.measured->low, r.step.measured->high};
     } else if (prediction != nullptr) {
         range = prediction->band;

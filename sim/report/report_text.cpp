@@ -239,9 +239,12 @@ std::string report_text(const TimedPlan& measured) {
     out += "\n";
     append_fit(out, measured, {});
     append_speed(out, measured, {});
+    const Measurement& of_run = *measured.step.measured;
     out += fmt::format("measured     device {} at most, host {} resident\n",
-                       format_bytes(measured.step.measured->device),
-                       format_bytes(measured.step.measured->host));
+                       format_bytes(of_run.device), format_bytes(of_run.host));
+    if (of_run.gpu_watts > 0)
+        out += fmt::format("energy       {:.0f} J a step, the GPU's counter: {:.0f} W\n",
+                           of_run.gpu_watts * measured.step.seconds, of_run.gpu_watts);
     append_lanes(out, measured, {});
     append_memory(out, measured);
     append_assumptions(out, measured);

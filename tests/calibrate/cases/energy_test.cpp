@@ -1,7 +1,9 @@
+#include "calibrate/cases/energy.h"
+
 #include <filesystem>
 #include <fstream>
 
-#include "calibrate/cases/nvml.h"
+#include "engine/machine/nvml.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 
