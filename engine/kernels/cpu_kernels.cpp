@@ -169,9 +169,10 @@ class CpuKernels : public Kernels {
 
     std::int64_t attention_workspace_bytes(const AttentionShape&) override { return 0; }
 
-    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale) override {
+    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) override {
         const Call call(threads_);
         require_gate_up(gate_up, product);
+        if (codes.present()) cpu::write_eight_bits(codes, gate_up);
         for_each_piece(product.rows, product.columns, [&](std::int64_t begin, std::int64_t count) {
             const auto [gate, up] = halves(gate_up.row_range(begin, count));
             store(view(product.row_range(begin, count)), at::silu(fp32(gate)).mul_(up));
@@ -179,14 +180,18 @@ class CpuKernels : public Kernels {
         if (scale != nullptr) cpu::measure_fp8(product, scale);
     }
 
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales) override {
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales,
+                         EightBits codes) override {
         const Call call(threads_);
         require_gate_up(gate_up, dproduct);
-        for_each_piece(dproduct.rows, dproduct.columns,
-                       [&](std::int64_t begin, std::int64_t count) {
-                           const auto [gate, up] = halves(gate_up.row_range(begin, count));
-                           cpu::swiglu_backward(gate, up, view(dproduct.row_range(begin, count)));
-                       });
+        for_each_piece(
+            dproduct.rows, dproduct.columns, [&](std::int64_t begin, std::int64_t count) {
+                const Matrix out = gate_up.row_range(begin, count);
+                const Tensor values = codes.present()
+                                          ? cpu::read_eight_bits(codes.rows_from(begin), count)
+                                          : fp32(view(out));
+                cpu::swiglu_backward(values, view(out), view(dproduct.row_range(begin, count)));
+            });
         if (scales.gradient == nullptr) return;
         cpu::measure_fp8(gate_up, scales.gradient);
         cpu::measure_fp8(dproduct, scales.product);

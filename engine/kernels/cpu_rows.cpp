@@ -41,16 +41,52 @@ void rotate(const Tensor& heads, const Tensor& cosine, const Tensor& sine) {
     store(low, rotated_low);
 }
 
-void swiglu_backward(const Tensor& gate, const Tensor& up, const Tensor& dproduct) {
-    const Tensor g = fp32(gate), dy = fp32(dproduct);
+void swiglu_backward(const Tensor& gate_up, const Tensor& gradient, const Tensor& dproduct) {
+    const std::int64_t width = dproduct.size(1);
+    const Tensor g = gate_up.narrow(1, 0, width), up = gate_up.narrow(1, width, width);
+    const Tensor dy = fp32(dproduct);
     const Tensor sigmoid = g.sigmoid(), silu = g * sigmoid;
     // silu'(g) = sigmoid (1 + g (1 - sigmoid)).
     const Tensor slope = (g - silu).add_(1).mul_(sigmoid);
     const Tensor dgate = slope.mul_(dy).mul_(up);
     const Tensor product = silu * up;
-    store(up, silu * dy);
-    store(gate, dgate);
+    store(gradient.narrow(1, width, width), silu * dy);
+    store(gradient.narrow(1, 0, width), dgate);
     store(dproduct, product);
+}
+
+void write_eight_bits(const EightBits& codes, const Matrix& gate_up) {
+    const Tensor values = fp32(view(gate_up)).contiguous();
+    const auto* number = values.data_ptr<float>();
+    std::int8_t* code = codes.codes;
+    std::uint16_t* largest = codes.largest;
+    for (std::int64_t half = 0; half < 2 * gate_up.rows; ++half) {
+        for (std::int64_t begin = 0; begin < codes.width; begin += kEightBitGroup) {
+            const std::int64_t count = std::min(kEightBitGroup, codes.width - begin);
+            // Bits of |numbers| are ordered as these, infinity above all and NaN above it.
+            std::uint16_t most = 0;
+            for (std::int64_t i = 0; i < count; ++i)
+                most = std::max<std::uint16_t>(most, c10::BFloat16(number[i]).x & 0x7fffU);
+            const float factor = eight_bit_factor(most);
+            for (std::int64_t i = 0; i < count; ++i) *code++ = to_eight_bits(*number++, factor);
+            *largest++ = most;
+        }
+    }
+}
+
+Tensor read_eight_bits(const EightBits& codes, std::int64_t rows) {
+    const Tensor values = at::empty({rows, 2 * codes.width}, at::kFloat);
+    auto* number = values.data_ptr<float>();
+    const std::int8_t* code = codes.codes;
+    const std::uint16_t* largest = codes.largest;
+    for (std::int64_t half = 0; half < 2 * rows; ++half) {
+        for (std::int64_t begin = 0; begin < codes.width; begin += kEightBitGroup) {
+            const std::int64_t count = std::min(kEightBitGroup, codes.width - begin);
+            const float unit = eight_bit_unit(*largest++);
+            for (std::int64_t i = 0; i < count; ++i) *number++ = static_cast<float>(*code++) * unit;
+        }
+    }
+    return values;
 }
 
 double sum_rows(float* sums, const Matrix& gradients, const TokenRows& rows,

@@ -100,9 +100,15 @@ NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at:
 /// Turns element i < d/2 of heads (..., d) with element i + d/2, in place.
 void rotate(const at::Tensor& heads, const at::Tensor& cosine, const at::Tensor& sine);
 
-/// Overwrites gate and up by their gradients, given the gradient of silu(gate) * up, and that by
-/// the product.
-void swiglu_backward(const at::Tensor& gate, const at::Tensor& up, const at::Tensor& dproduct);
+/// Writes the gradient of gate and up (rows, 2 x width; fp32) to `gradient`, which may be the same
+/// memory, given the gradient of silu(gate) * up, and overwrites that by the product.
+void swiglu_backward(const at::Tensor& gate_up, const at::Tensor& gradient,
+                     const at::Tensor& dproduct);
+
+/// Codes of all rows of gate and up.
+void write_eight_bits(const EightBits& codes, const Matrix& gate_up);
+/// The numbers of the first `rows` rows: (rows, 2 x width) in fp32.
+at::Tensor read_eight_bits(const EightBits& codes, std::int64_t rows);
 
 /// Overwrites the rows in use of `sums`; returns the square that Kernels::sum_rows adds.
 double sum_rows(float* sums, const Matrix& gradients, const TokenRows& rows,

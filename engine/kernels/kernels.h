@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "engine/kernels/eight_bits.h"
 #include "engine/kernels/fp8.h"
 #include "engine/kernels/token_rows.h"
 #include "engine/optimizer/adamw.h"
@@ -125,11 +126,14 @@ class Kernels {
     virtual std::int64_t attention_workspace_bytes(const AttentionShape& shape) = 0;
 
     /// product = silu(gate) * up, with gate_up (tokens, 2 x width): gate in the first half of a
-    /// row, up in the second. `scale`: see Fp8Cast::measured.
-    virtual void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr) = 0;
+    /// row, up in the second. `scale`: see Fp8Cast::measured. `codes`, if present, get gate_up.
+    virtual void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr,
+                        EightBits codes = {}) = 0;
     /// Overwrites gate_up by its gradient and the gradient of the product, `dproduct`, by the
-    /// product: backward needs it after its gradient, and so reads gate and up only once.
-    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {}) = 0;
+    /// product: backward needs it after its gradient, and so reads gate and up only once. If
+    /// `codes` are present, gate and up are read from these.
+    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {},
+                                 EightBits codes = {}) = 0;
 
     /// dbias = sum of the rows of dy; added if dbias is fp32 and `accumulate`.
     virtual void bias_backward(Vector dbias, Matrix dy, bool accumulate) = 0;

@@ -55,7 +55,8 @@ Matrix TransformerLayer::hidden_matrix(Workspace& workspace, std::int64_t rows) 
     return workspace.matrix(type_, rows, hidden_);
 }
 
-LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory) const {
+LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory,
+                                        std::int64_t bits) const {
     LayerActivations kept;
     if (recompute == Recompute::full) return kept;
     const std::int64_t tokens = block_.tokens();
@@ -68,7 +69,14 @@ LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory) 
         kept.unnormed =
             memory.matrix(type_, tokens, attention_.query_width() + attention_.key_width());
     kept.residual = hidden_matrix(memory, tokens);
-    kept.gate_up = memory.matrix(type_, tokens, 2 * intermediate_);
+    if (bits == 16) {
+        kept.gate_up = memory.matrix(type_, tokens, 2 * intermediate_);
+        return kept;
+    }
+    EightBits& codes = kept.gate_up_codes;
+    codes.width = intermediate_;
+    codes.codes = static_cast<std::int8_t*>(memory.take(tokens * 2 * codes.width));
+    codes.largest = static_cast<std::uint16_t*>(memory.take(tokens * 2 * codes.groups() * kBf16));
     return kept;
 }
 
@@ -97,6 +105,7 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
 struct TransformerLayer::Chunk {
     std::int64_t begin;  ///< first token
     Matrix residual, normed, product, gate_up;
+    EightBits codes;
 };
 
 template <typename Use>
@@ -108,10 +117,10 @@ void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspac
         a.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
     for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
         const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
-        use(Chunk{
-            begin, a.residual.row_range(begin, rows), normed.row_range(0, rows),
-            product.row_range(0, rows),
-            scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows)});
+        use(Chunk{begin, a.residual.row_range(begin, rows), normed.row_range(0, rows),
+                  product.row_range(0, rows),
+                  scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows),
+                  a.gate_up_codes.rows_from(begin)});
     }
 }
 
@@ -128,7 +137,7 @@ void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix
         kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
         pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, layout_.gate_up);
-        kernels.swiglu(c.product, c.gate_up, pass.product);
+        kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
         pass.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, layout_.down,
                     c.residual);
     });
@@ -165,12 +174,13 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         const Operand input{c.normed, pass.feed_forward_input}, product{c.product, pass.product},
             gate_up{c.gate_up, pass.gate_up};
         kernels.rms_norm(c.normed, c.residual, norm, epsilon_, input.scale);
-        if (!a.gate_up.present()) pass.linear(c.gate_up, input, layout_.gate_up);
+        if (!a.gate_up.present() && !c.codes.present())
+            pass.linear(c.gate_up, input, layout_.gate_up);
         // Gradients overwrite gate and up, and the norm; that of the product makes room for the
         // product again.
         LinearBackward down(kernels, pass.operands, {dy});
         down.input(c.product, pass.weight(layout_.down));
-        kernels.swiglu_backward(c.gate_up, c.product, {gate_up.scale, product.scale});
+        kernels.swiglu_backward(c.gate_up, c.product, {gate_up.scale, product.scale}, c.codes);
         down.weight(target.matrix(layout_.down), product, add);
         LinearBackward up(kernels, pass.operands, gate_up);
         up.weight(target.matrix(layout_.gate_up), input, add);

@@ -21,6 +21,7 @@ struct LayerActivations {
     float* statistics = nullptr;  ///< (heads, tokens)
     Matrix residual;              ///< (tokens, hidden)
     Matrix gate_up;               ///< (tokens, 2 x intermediate)
+    EightBits gate_up_codes;      ///< in place of gate_up, with 8 bits a number
 };
 
 /// The destination of weight gradients, in the layout of the weights: written, or added to sums in
@@ -42,8 +43,8 @@ class TransformerLayer {
 
     const LayerLayout& layout() const { return layout_; }
 
-    /// The tensors that `recompute` keeps, taken from `memory`.
-    LayerActivations keep(Recompute recompute, Workspace& memory) const;
+    /// The tensors that `recompute` keeps, taken from `memory`; gate and up with `bits` a number.
+    LayerActivations keep(Recompute recompute, Workspace& memory, std::int64_t bits = 16) const;
 
     /// y = layer(x); x and y are (tokens, hidden). Fills the present tensors of `kept`. Products
     /// are in FP8 if there is memory for their `operands`, else in bf16.

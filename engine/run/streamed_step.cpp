@@ -166,7 +166,8 @@ const TransformerLayer& StreamedStep::layer(int index) const {
 LayerActivations StreamedStep::kept(int index, std::int64_t micro_batch) const {
     Workspace memory = device_buffers_.kept(index, micro_batch);
     const bool all = keeps_everything(model_, training_, index);
-    return layer(index).keep(all ? Recompute::none : training_.recompute, memory);
+    return layer(index).keep(all ? Recompute::none : training_.recompute, memory,
+                             training_.kept_bits);
 }
 
 void StreamedStep::forward(const Operation& op) {

@@ -19,10 +19,12 @@ inline constexpr Bytes kMiB = Bytes{1} << 20;
 
 /// Bytes of one bf16 and one fp32 number.
 inline constexpr Bytes kBf16 = 2;
+/// Numbers of an activation that share a scale where it is kept in 8 bits.
+inline constexpr std::int64_t kEightBitGroup = 128;
 inline constexpr Bytes kFp32 = 4;
 
 /// The number that 16 bits of bf16 represent.
-inline float bf16_to_float(std::uint16_t bits) {
+constexpr float bf16_to_float(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 

@@ -58,8 +58,10 @@ class CudaKernels final : public Kernels {
                             const float* statistics, Matrix dout, Matrix dqkv,
                             void* workspace) override;
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override;
-    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr) override;
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {}) override;
+    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr,
+                EightBits codes = {}) override;
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {},
+                         EightBits codes = {}) override;
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override;
     /// A target beyond the vocabulary makes the loss and its row NaN.
     void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,

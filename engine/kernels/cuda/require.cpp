@@ -43,6 +43,14 @@ void require_fp8(int compute_capability, const Matrix& matrix) {
                         matrix.rows, matrix.columns));
 }
 
+void require_eight_bits(std::int64_t width) {
+    if (width % 8 == 0) return;
+    throw InputError(
+        fmt::format("--kept-bits is 8, but the feed-forward's width is {}, expected a multiple of "
+                    "8; give 16",
+                    width));
+}
+
 void require_gradient(const char* operation, const char* name, const Vector& vector,
                       std::int64_t size) {
     if (vector.present() && vector.size == size && size > 0) return;

@@ -20,6 +20,8 @@ void require_bf16(const char* operation, const char* name, const Vector& vector,
 /// Throws InputError unless GPUs of this compute capability (90 is 9.0) have products in FP8, and
 /// for a matrix of these sizes.
 void require_fp8(int compute_capability, const Matrix& matrix);
+/// Throws InputError unless a feed-forward of this width can be kept with 8 bits a number.
+void require_eight_bits(std::int64_t width);
 /// A vector of `size` elements, bf16 or fp32.
 void require_gradient(const char* operation, const char* name, const Vector& vector,
                       std::int64_t size);

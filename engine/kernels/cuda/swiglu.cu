@@ -17,6 +17,7 @@ struct Arguments {
     int width;
     unsigned blocks_per_row;
     Fp8Scale *product_scale, *gradient_scale;
+    EightBits codes;  // of gate_up: written forward, read backward; or absent
 };
 
 __device__ float sigmoid(float value) { return __fdividef(1.0F, 1.0F + __expf(-value)); }
@@ -38,6 +39,54 @@ struct Place {
     __device__ int column(int v) const { return first_column + v * kThreads * W; }
 };
 
+// A group of 128 numbers belongs to 16 threads of a warp, 8 each.
+constexpr int kGroupThreads = static_cast<int>(kEightBitGroup) / 8;
+
+/// Codes of this thread's 8 numbers of gate or up. All threads of a warp call it; those beyond the
+/// row's end (`inside` false) with zeros.
+__device__ void write_codes(const Packet<8>& numbers, bool inside, std::int8_t* codes,
+                            std::uint16_t* largest) {
+    const unsigned pair = numbers.raise(0);
+    unsigned most = max(pair & 0xffffU, pair >> 16);
+    for (int offset = kGroupThreads / 2; offset > 0; offset /= 2)
+        most = max(most, __shfl_xor_sync(kAllLanes, most, offset));
+    if (!inside) return;
+    if (threadIdx.x % kGroupThreads == 0) *largest = static_cast<std::uint16_t>(most);
+    const float factor = eight_bit_factor(static_cast<std::uint16_t>(most));
+    float values[8];
+    numbers.unpack(values);
+    unsigned word[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        // Not a number becomes 0, as on the CPU.
+        const int code = min(127, max(-127, __float2int_rn(__fmul_rn(values[i], factor))));
+        word[i / 4] |= (static_cast<unsigned>(code) & 0xffU) << i % 4 * 8;
+    }
+    *reinterpret_cast<uint2*>(codes) = make_uint2(word[0], word[1]);
+}
+
+__device__ void decode(uint2 codes, std::uint16_t largest, float (&values)[8]) {
+    const float unit = eight_bit_unit(largest);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+        const unsigned word = i < 4 ? codes.x : codes.y;
+        const auto code = static_cast<std::int8_t>(word >> i % 4 * 8 & 0xffU);
+        values[i] = __fmul_rn(static_cast<float>(code), unit);
+    }
+}
+
+/// Where the codes of 8 numbers of a row are, and the largest number of their group.
+struct CodePlace {
+    std::int64_t gate, up, gate_group, up_group;
+    __device__ CodePlace(const Arguments& in, std::int64_t row, int column) {
+        const std::int64_t groups = in.codes.groups();
+        gate = row * 2 * in.width + column;
+        up = gate + in.width;
+        gate_group = row * 2 * groups + column / kEightBitGroup;
+        up_group = gate_group + groups;
+    }
+};
+
 template <int W>
 __global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
     const Place<W> place(in);
@@ -49,6 +98,18 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
         if (place.column(v) >= in.width) continue;
         gates[v] = Packet<W>::load(gate + place.column(v));
         ups[v] = Packet<W>::load(up + place.column(v));
+    }
+    if constexpr (W == 8) {
+        if (in.codes.present()) {
+#pragma unroll
+            for (int v = 0; v < kPackets; ++v) {
+                const bool inside = place.column(v) < in.width;
+                const CodePlace to(in, place.row, place.column(v));
+                write_codes(gates[v], inside, in.codes.codes + to.gate,
+                            in.codes.largest + to.gate_group);
+                write_codes(ups[v], inside, in.codes.codes + to.up, in.codes.largest + to.up_group);
+            }
+        }
     }
     __shared__ unsigned parts[kMostWarps];
     unsigned largest = 0;
@@ -68,18 +129,60 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
 }
 
 /// With s = sigmoid(gate): dup = dproduct gate s, dgate = dproduct up s (1 + gate (1 - s)), product
-/// = up gate s.
+/// = up gate s; in place of up, gate and the gradient of the product.
 template <int W>
+__device__ void differentiate(float (&g)[W], float (&u)[W], float (&d)[W]) {
+#pragma unroll
+    for (int i = 0; i < W; ++i) {
+        const float s = sigmoid(g[i]);
+        const float dgate = d[i] * u[i] * s * (1 + g[i] * (1 - s));
+        const float dup = d[i] * g[i] * s;
+        d[i] = u[i] * (g[i] * s);
+        g[i] = dgate;
+        u[i] = dup;
+    }
+}
+
+/// Gate and up of a thread as they are in memory: bf16, or codes with the largest of their group.
+template <int W, bool kCodes>
+struct GateUp {
+    Packet<W> gates, ups;
+    __device__ void load(const Arguments& in, const Place<W>& place, int v) {
+        const Bf16* const gate = in.gate_up.row(place.row) + place.column(v);
+        gates = Packet<W>::load(gate);
+        ups = Packet<W>::load(gate + in.width);
+    }
+    __device__ void unpack(float (&g)[W], float (&u)[W]) const {
+        gates.unpack(g);
+        ups.unpack(u);
+    }
+};
+template <>
+struct GateUp<8, true> {
+    uint2 gates, ups;
+    std::uint16_t largest_gate, largest_up;
+    __device__ void load(const Arguments& in, const Place<8>& place, int v) {
+        const CodePlace from(in, place.row, place.column(v));
+        gates = *reinterpret_cast<const uint2*>(in.codes.codes + from.gate);
+        ups = *reinterpret_cast<const uint2*>(in.codes.codes + from.up);
+        largest_gate = in.codes.largest[from.gate_group];
+        largest_up = in.codes.largest[from.up_group];
+    }
+    __device__ void unpack(float (&g)[8], float (&u)[8]) const {
+        decode(gates, largest_gate, g);
+        decode(ups, largest_up, u);
+    }
+};
+
+template <int W, bool kCodes>
 __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in) {
     const Place<W> place(in);
-    Bf16* gate = in.gate_up.row(place.row);
-    Bf16* up = gate + in.width;
-    Packet<W> gates[kPackets], ups[kPackets], gradients[kPackets];
+    GateUp<W, kCodes> gate_ups[kPackets];
+    Packet<W> gradients[kPackets];
 #pragma unroll
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
-        gates[v] = Packet<W>::load(gate + place.column(v));
-        ups[v] = Packet<W>::load(up + place.column(v));
+        gate_ups[v].load(in, place, v);
         gradients[v] = Packet<W>::load(in.product.row(place.row) + place.column(v));
     }
     __shared__ unsigned parts[2][kMostWarps];
@@ -88,22 +191,14 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in)
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
         float g[W], u[W], d[W];
-        gates[v].unpack(g);
-        ups[v].unpack(u);
+        gate_ups[v].unpack(g, u);
         gradients[v].unpack(d);
-#pragma unroll
-        for (int i = 0; i < W; ++i) {
-            const float s = sigmoid(g[i]);
-            const float dgate = d[i] * u[i] * s * (1 + g[i] * (1 - s));
-            const float dup = d[i] * g[i] * s;
-            d[i] = u[i] * (g[i] * s);
-            g[i] = dgate;
-            u[i] = dup;
-        }
+        differentiate(g, u, d);
         const auto dgate = Packet<W>::pack(g), dup = Packet<W>::pack(u),
                    product = Packet<W>::pack(d);
-        dgate.store(gate + place.column(v));
-        dup.store(up + place.column(v));
+        Bf16* const gate = in.gate_up.row(place.row) + place.column(v);
+        dgate.store(gate);
+        dup.store(gate + in.width);
         product.store(in.product.row(place.row) + place.column(v));
         largest = dup.raise(dgate.raise(largest));
         largest_product = product.raise(largest_product);
@@ -112,21 +207,41 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in)
     raise(largest_product, in.product_scale, parts[1]);
 }
 
-/// Checks both matrices, of the forward or of the backward pass, and launches the kernel for 8
+/// What a pass is called with.
+struct Launch {
+    const char* operation;
+    Matrix gate_up, product;
+    SwigluScales scales;
+    EightBits codes;
+};
+
+/// Checks the matrices, of the forward or of the backward pass, and launches the kernel for 8
 /// elements at a time or that for one.
-void launch(const char* operation, cudaStream_t stream, Matrix gate_up, Matrix product,
-            SwigluScales scales, void (*by_eight)(Arguments), void (*by_one)(Arguments)) {
-    require_bf16(operation, "product", product, product.rows, product.columns);
-    require_bf16(operation, "gate_up", gate_up, product.rows, 2 * product.columns);
+void launch(cudaStream_t stream, const Launch& of, void (*by_eight)(Arguments),
+            void (*by_one)(Arguments)) {
+    const Matrix &gate_up = of.gate_up, &product = of.product;
+    require_bf16(of.operation, "product", product, product.rows, product.columns);
+    require_bf16(of.operation, "gate_up", gate_up, product.rows, 2 * product.columns);
     const bool aligned =
         product.columns % 8 == 0 && rows_are_aligned(gate_up) && rows_are_aligned(product);
+    if (of.codes.present()) {
+        require_eight_bits(product.columns);
+        require(aligned && of.codes.width == product.columns, of.operation,
+                "aligned rows and codes of their width");
+    }
     const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
-    const unsigned blocks_per_row = grid_of(operation, divide_up(product.columns, block_elements));
-    const Arguments in{bf16_rows(gate_up), bf16_rows(product), static_cast<int>(product.columns),
-                       blocks_per_row,     scales.product,     scales.gradient};
-    clear_largest(scales.product, stream);
-    clear_largest(scales.gradient, stream);
-    const unsigned blocks = grid_of(operation, product.rows * blocks_per_row);
+    const unsigned blocks_per_row =
+        grid_of(of.operation, divide_up(product.columns, block_elements));
+    const Arguments in{bf16_rows(gate_up),
+                       bf16_rows(product),
+                       static_cast<int>(product.columns),
+                       blocks_per_row,
+                       of.scales.product,
+                       of.scales.gradient,
+                       of.codes};
+    clear_largest(of.scales.product, stream);
+    clear_largest(of.scales.gradient, stream);
+    const unsigned blocks = grid_of(of.operation, product.rows * blocks_per_row);
     const auto kernel = aligned ? by_eight : by_one;
     kernel<<<blocks, kThreads, 0, stream>>>(in);
     SLUICE_CHECK_CUDA(cudaGetLastError());
@@ -134,14 +249,16 @@ void launch(const char* operation, cudaStream_t stream, Matrix gate_up, Matrix p
 
 }  // namespace
 
-void CudaKernels::swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale) {
-    launch("swiglu", stream_, gate_up, product, {.product = scale}, swiglu_kernel<8>,
+void CudaKernels::swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) {
+    launch(stream_, {"swiglu", gate_up, product, {.product = scale}, codes}, swiglu_kernel<8>,
            swiglu_kernel<1>);
 }
 
-void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales) {
-    launch("swiglu_backward", stream_, gate_up, dproduct, scales, swiglu_backward_kernel<8>,
-           swiglu_backward_kernel<1>);
+void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales,
+                                  EightBits codes) {
+    launch(stream_, {"swiglu_backward", gate_up, dproduct, scales, codes},
+           codes.present() ? swiglu_backward_kernel<8, true> : swiglu_backward_kernel<8, false>,
+           swiglu_backward_kernel<1, false>);
 }
 
 }  // namespace sluice

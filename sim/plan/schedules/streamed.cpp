@@ -90,7 +90,8 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
     if (layer >= 1 && !state(layer - 1).checkpoint_out.empty())
         waits.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)]});
     Operation op =
-        gpu_operation({kernels(layer).forward},
+        gpu_operation({keeps_everything(model_, t_, layer) ? kernels(layer).forward_keeping
+                                                           : kernels(layer).forward},
                       {input(layer), buffers_.forward_workspace,
                        layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient});
     op.micro_batch = j;

@@ -75,6 +75,7 @@ bool sums_gradients(const TrainingSpec& training);
 /// Kernel lists of one kind of layer, as indices of StepProgram::kernel_lists.
 struct StreamedKernels {
     std::int32_t forward, recompute, backward;
+    std::int32_t forward_keeping;    ///< in place of `forward` in layers that keep everything
     std::int32_t recompute_nothing;  ///< in place of `recompute` in layers that keep everything
     std::int32_t finish_gradients;   ///< after the last micro-batch
     std::int32_t update;             ///< AdamW on the device

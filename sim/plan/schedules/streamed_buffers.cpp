@@ -52,14 +52,20 @@ class StreamedDeclaration {
         const int kind = model_.layers[static_cast<std::size_t>(layer)];
         return kinds_[static_cast<std::size_t>(kind)];
     }
-    /// Tensors that a layer keeps of each half, in bytes per token.
+    /// Tensors that a layer keeps of each half, in bytes per token. Those in place are what its
+    /// kernels read and write; gate and up in 8 bits are not.
     struct Kept {
-        double attention = 0, feed_forward = 0;
+        double attention = 0, feed_forward = 0, in_place = 0;
     };
     Kept kept(int layer) const {
         const ActivationBytes& a = activations(layer);
-        if (keeps_everything(model_, t_, layer)) return {a.attention_kept, a.feed_forward_kept};
-        if (t_.recompute == Recompute::keep_attention) return {a.attention_output, 0};
+        if (keeps_everything(model_, t_, layer)) {
+            if (t_.kept_bits == 16)
+                return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept};
+            const double others = a.feed_forward_kept - a.gate_up;
+            return {a.attention_kept, others + a.gate_up_8_bit, others};
+        }
+        if (t_.recompute == Recompute::keep_attention) return {a.attention_output};
         return {};
     }
 
@@ -204,11 +210,11 @@ class StreamedDeclaration {
                                     a.forward_feed_forward * feed_forward_tokens()});
             const Kept there = kept(layer);
             // The feed-forward's tensors are gone when the attention half's gradients come.
-            backward = std::max(backward,
-                                (a.backward_attention - there.attention) * micro_batch_tokens(t_) +
-                                    std::max(a.attention_gradients * micro_batch_tokens(t_),
-                                             (a.backward_feed_forward - there.feed_forward) *
-                                                 feed_forward_tokens()));
+            backward = std::max(
+                backward,
+                (a.backward_attention - there.attention) * micro_batch_tokens(t_) +
+                    std::max(a.attention_gradients * micro_batch_tokens(t_),
+                             (a.backward_feed_forward - there.in_place) * feed_forward_tokens()));
         }
         buffers_.forward_workspace =
             build_.device_buffer("forward workspace", Kind::activations, forward);

@@ -47,9 +47,9 @@ ScheduleRecord streamed_schedule() {
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute", "recompute",
-                    "keep_last_layers", "resident_layers", "resident_tables", "checkpoints",
-                    "state_bytes", "optimizer_threads", "clipping", "loss_chunk_tokens",
-                    "feed_forward_chunk_tokens", "distinct_tokens"},
+                    "keep_last_layers", "kept_bits", "resident_layers", "resident_tables",
+                    "checkpoints", "state_bytes", "optimizer_threads", "clipping",
+                    "loss_chunk_tokens", "feed_forward_chunk_tokens", "distinct_tokens"},
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
                     .lacks = missing_in_trainer,
@@ -118,10 +118,18 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
         const double parameters = static_cast<double>(layer_parameters(model, kind));
         KernelList back = backward_kernels(model, kind, block, KernelStyle::fused,
                                            sums_gradients(training), compute);
+        KernelList forward = forward_kernels(model, kind, block, KernelStyle::fused, compute);
+        KernelList keeping = forward;
+        // SwiGLU writes the codes of gate and up, too.
+        if (training.kept_bits == 8)
+            keeping.push_back(memory_bound("codes of gate and up",
+                                           activation_bytes_per_token(model, kind).gate_up_8_bit *
+                                               static_cast<double>(block.tokens()),
+                                           0));
         out.push_back(
-            {build.kernels(forward_kernels(model, kind, block, KernelStyle::fused, compute)),
+            {build.kernels(std::move(forward)),
              build.kernels(recompute_kernels(model, kind, block, training.recompute, compute)),
-             build.kernels(std::move(back)),
+             build.kernels(std::move(back)), build.kernels(std::move(keeping)),
              build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
              finish_gradients(parameters, sums_gradients(training), build),
              update_on_device(parameters, kBf16, training, build)});

@@ -184,6 +184,16 @@ FeedForwardBytes feed_forward_bytes(const FeedForwardSpec& f, double hidden) {
             static_cast<double>(width * f.projections() * kBf16), copies * hidden};
 }
 
+/// Gate and up as bytes, and a bf16 for each group of a row.
+double eight_bit_bytes(const FeedForwardSpec& f) {
+    const auto of_width = [&](std::int64_t width) {
+        return width + kBf16 * ((width + kEightBitGroup - 1) / kEightBitGroup);
+    };
+    const std::int64_t routed = f.experts > 0 ? f.experts_per_token : 1;
+    const std::int64_t shared = f.experts > 0 ? of_width(f.shared_intermediate) : 0;
+    return static_cast<double>(f.projections() * (routed * of_width(f.intermediate) + shared));
+}
+
 double qkv_bytes(const AttentionSpec& a) {
     const std::int64_t latent =
         a.query_width() * 2 + a.output_width() + a.query_rank + a.kv_rank + a.rope_dim;
@@ -212,6 +222,8 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     // The norms and the product of gate and up are restored.
     bytes.attention_kept = qkv + unnormed + bytes.attention_output + half_output + bytes.residual;
     bytes.feed_forward_kept = f.gate_up + half_output;
+    bytes.gate_up = f.gate_up;
+    bytes.gate_up_8_bit = eight_bit_bytes(layer.feed_forward);
     bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
     // Normed input, tokens copied to their experts and back, gate and up, their product. Backward
     // overwrites the normed input, gate, up and the product by their gradients.

@@ -132,6 +132,8 @@ struct ActivationBytes {
     /// (including the attention output and the residual after it), and of the feed-forward half.
     double attention_kept = 0;
     double feed_forward_kept = 0;
+    /// Gate and up, which are part of the latter, in bf16 and in 8 bits.
+    double gate_up = 0, gate_up_8_bit = 0;
 
     /// The tensor between the halves.
     double residual = 0;

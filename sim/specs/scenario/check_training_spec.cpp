@@ -97,6 +97,12 @@ void check_training_spec(const TrainingSpec& spec) {
                         spec.state_bytes),
             "state_bytes");
     }
+    if (spec.kept_bits != 16 && spec.kept_bits != 8)
+        throw InputError(
+            fmt::format("--kept-bits is {}, expected 16 (bf16) or 8 (integers with a scale for "
+                        "every 128)",
+                        spec.kept_bits),
+            "kept_bits");
     const std::int64_t block_tokens = spec.micro_batch_block().tokens();
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "feed_forward_chunk_tokens");
     if (has_option(spec.schedule, "loss_chunk_tokens"))

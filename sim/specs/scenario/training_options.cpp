@@ -103,6 +103,10 @@ std::vector<Option> declare_training_options() {
          {"cudnn", index(AttentionKernel::cudnn)}}));
     options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
                                                    "last layers that recompute nothing"));
+    options.push_back(option<&T::kept_bits>(
+        "kept_bits", "bits", 8, 16,
+        "bits of each number of gate and up, the largest tensor that a layer keeps for backward: "
+        "16, or 8 with a scale for every 128 numbers"));
     options.push_back(option<&T::resident_layers>(
         "resident_layers", "layers", 0, 10'000,
         "first layers whose weights and optimizer states stay in device memory, where the GPU "

@@ -57,6 +57,7 @@ struct TrainingSpec {
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
+    std::int64_t kept_bits = 16;        ///< of each number of gate and up where these are kept
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;

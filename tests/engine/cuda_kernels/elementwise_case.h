@@ -36,7 +36,7 @@ struct SwigluCase {
                 expected.push_back(values[i] / (1 + std::exp(-values[i])) * values[i + width]);
         }
         run(kernels);
-        return std::max(share_of({1e-6, kBf16}, product.read(), expected),
+        return std::max(share_of({1e-6, kBf16Error}, product.read(), expected),
                         share_of_surroundings({&product, &gate_up}));
     }
     double bytes() const { return 6.0 * static_cast<double>(shape.rows * shape.width); }
@@ -75,8 +75,8 @@ struct SwigluBackwardCase {
             gate = dgate;
         }
         run(kernels);
-        return std::max({share_of({3e-6 * shape.scale, kBf16}, gate_up.read(), expected),
-                         share_of({1e-6, kBf16}, dproduct.read(), product),
+        return std::max({share_of({3e-6 * shape.scale, kBf16Error}, gate_up.read(), expected),
+                         share_of({1e-6, kBf16Error}, dproduct.read(), product),
                          share_of_surroundings({&gate_up, &dproduct})});
     }
     double bytes() const { return 12.0 * static_cast<double>(shape.rows * shape.width); }
@@ -132,7 +132,7 @@ struct CrossEntropyCase {
         run(kernels);
         // fp32 holds log-sum-exp, about 10, to 1e-6, which is the relative error of exp(x - it).
         const Tolerance loss_tolerance{1e-5 * scale() * static_cast<double>(shape.rows), 1e-6};
-        return std::max({share_of({1e-7 * scale(), kBf16}, logits.read(), expected),
+        return std::max({share_of({1e-7 * scale(), kBf16Error}, logits.read(), expected),
                          share_of(loss_tolerance, loss.read(), {expected_loss}),
                          share_of_surroundings({&logits})});
     }

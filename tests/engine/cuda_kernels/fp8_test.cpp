@@ -126,7 +126,8 @@ TEST_CASE("gemm: products in FP8, with bias, addend and sums in fp32", "[cuda_ke
         gpu().kernels().gemm(product);
         // Tensor cores keep 14 bits of a sum's terms (arXiv 2412.19437, section 3.3.2).
         const double terms = 2e-3 * static_cast<double>(k) * 0x1p-13;
-        CHECK(share_of({terms, result == DType::bf16 ? kBf16 : 1e-6}, d.read(), expected) <= 1);
+        CHECK(share_of({terms, result == DType::bf16 ? kBf16Error : 1e-6}, d.read(), expected) <=
+              1);
     };
     check(DType::e4m3, DType::bf16, false, true);
     check(DType::e4m3, DType::bf16, true, false);

@@ -74,7 +74,7 @@ struct GemmCase {
         run(kernels);
         // Tensor cores add in fp32, in an order of their own and with fewer bits than fp32 has.
         const Tolerance tolerance{4e-6 * static_cast<double>(shape.k) + 1e-6,
-                                  shape.type == DType::bf16 ? kBf16 : 1e-6};
+                                  shape.type == DType::bf16 ? kBf16Error : 1e-6};
         return std::max(share_of(tolerance, d.read(), expected), share_of_surroundings({&d}));
     }
 

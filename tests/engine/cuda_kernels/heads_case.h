@@ -78,7 +78,7 @@ struct HeadNormCase {
         }
         run(kernels);
         const double kept = shape.keep ? share_of({}, unnormed.read(), before) : 0;
-        return std::max({kept, share_of({1e-6, kBf16}, qkv.read(), expected),
+        return std::max({kept, share_of({1e-6, kBf16Error}, qkv.read(), expected),
                          share_of_surroundings({&qkv, &unnormed})});
     }
     double bytes() const {
@@ -148,7 +148,7 @@ struct HeadNormBackwardCase {
         run(kernels);
         const Tolerance tolerance =
             gradient_tolerance(shape.dweight, shape.attention.tokens() * shape.attention.heads);
-        return std::max({share_of({2e-5, kBf16}, dqkv.read(), gradients),
+        return std::max({share_of({2e-5, kBf16Error}, dqkv.read(), gradients),
                          share_of(tolerance, dweights[0].read(), sums[0]),
                          share_of(tolerance, dweights[1].read(), sums[1]),
                          share_of_surroundings({&dqkv, &unnormed, &dweights[0], &dweights[1]})});
@@ -230,7 +230,7 @@ struct RotaryCase {
             }
         }
         run(kernels);
-        return std::max(share_of({2e-6, kBf16}, qkv.read(), expected),
+        return std::max(share_of({2e-6, kBf16Error}, qkv.read(), expected),
                         share_of_surroundings({&qkv}));
     }
     double bytes() const {

@@ -26,7 +26,7 @@ struct Tolerance {
 };
 /// Half a unit in the last place of bf16 is at most 2^-8 of a value; 2% more, since values near the
 /// middle may fall to either side.
-inline constexpr double kBf16 = 1.02 / 256;
+inline constexpr double kBf16Error = 1.02 / 256;
 
 /// The largest share of the tolerance that any element uses; infinite where one is NaN, as all are
 /// that were never written, or where sizes differ.
@@ -38,7 +38,7 @@ double share_of_surroundings(const std::vector<const DeviceMatrix*>& matrices);
 
 /// Tolerance of a gradient summed in fp32 over `rows` terms of about 1, in its type.
 inline Tolerance gradient_tolerance(DType type, std::int64_t rows) {
-    return {1e-6 * static_cast<double>(rows), type == DType::bf16 ? kBf16 : 3e-6};
+    return {1e-6 * static_cast<double>(rows), type == DType::bf16 ? kBf16Error : 3e-6};
 }
 
 inline const char* text_of(DType type) { return type == DType::bf16 ? "bf16" : "fp32"; }

@@ -47,7 +47,8 @@ struct RmsNormCase {
                 expected[begin + i] = values[begin + i] / rms * weights[i];
         }
         run(kernels);
-        return std::max(share_of({1e-6, kBf16}, y.read(), expected), share_of_surroundings({&y}));
+        return std::max(share_of({1e-6, kBf16Error}, y.read(), expected),
+                        share_of_surroundings({&y}));
     }
     double bytes() const { return 4.0 * static_cast<double>(shape.rows * shape.columns); }
     double flops() const { return 0; }
@@ -101,7 +102,7 @@ struct RmsNormBackwardCase {
         run(kernels);
         // dx is about 1 / scale, where scale is far above epsilon.
         const double size = 1 / std::max(shape.scale, 0.003);
-        const Tolerance tolerance{1e-5 * size, kBf16};
+        const Tolerance tolerance{1e-5 * size, kBf16Error};
         return std::max({share_of(tolerance, dx().read(), expected_dx),
                          share_of(gradient_tolerance(shape.dweight, shape.rows), dweight.read(),
                                   expected_dweight),

@@ -27,8 +27,8 @@ class NoKernels final : public Kernels {
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
         return shape.tokens() * shape.query_width() * kFp32;
     }
-    void swiglu(Matrix, Matrix, Fp8Scale*) override {}
-    void swiglu_backward(Matrix, Matrix, SwigluScales) override {}
+    void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
+    void swiglu_backward(Matrix, Matrix, SwigluScales, EightBits) override {}
     void bias_backward(Vector, Matrix, bool) override {}
     void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}
     void gather_rows(Matrix, const std::uint16_t*, const std::int32_t*) override {}
@@ -68,7 +68,7 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     NoKernels kernels;
     const Matrix x(at, DType::bf16, training.micro_batch_block().tokens(), model.hidden);
     Workspace keep = room(plan.buffers.kept.front(), training.micro_batches());
-    const LayerActivations kept = layer.keep(training.recompute, keep);
+    const LayerActivations kept = layer.keep(training.recompute, keep, training.kept_bits);
     const BufferId fp8 = plan.buffers.fp8_operands;
     const Workspace operands = fp8 == kNoBuffer ? Workspace{} : room(fp8);
     CHECK(operands.present() == (training.compute == Compute::fp8));
@@ -106,7 +106,10 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.recompute = recompute;
                         for (const Compute compute : {Compute::bf16, Compute::fp8}) {
                             t.compute = compute;
-                            check_layer(model, t, addresses.base());
+                            for (const std::int64_t bits : {16, 8}) {
+                                t.kept_bits = bits;
+                                check_layer(model, t, addresses.base());
+                            }
                         }
                     }
                 }

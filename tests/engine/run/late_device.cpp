@@ -76,11 +76,12 @@ class LateDevice::LateKernels final : public Kernels {
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
         return now_.attention_workspace_bytes(shape);
     }
-    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale) override {
-        later([=, this] { now_.swiglu(product, gate_up, scale); });
+    void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) override {
+        later([=, this] { now_.swiglu(product, gate_up, scale, codes); });
     }
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales) override {
-        later([=, this] { now_.swiglu_backward(gate_up, dproduct, scales); });
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales,
+                         EightBits codes) override {
+        later([=, this] { now_.swiglu_backward(gate_up, dproduct, scales, codes); });
     }
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override {
         later([=, this] { now_.bias_backward(dbias, dy, accumulate); });

@@ -14,6 +14,8 @@ TEST_CASE("activations: the activations of a small layer, byte by byte", "[model
     CHECK(bytes.attention_output == 512 + 16);  // 4 x 64 x 2, and 4 statistics of 4 bytes
     // q, k, v (4 + 2 x 2) x 64 x 2 = 1024; attention output; residual; gate and up 2 x 512 x 2.
     CHECK(bytes.attention_kept + bytes.feed_forward_kept == 1024 + 528 + 512 + 2048);
+    // In 8 bits: gate and up 2 x 512 x 1, and 2 x 4 groups of 2 bytes.
+    CHECK(bytes.gate_up - bytes.gate_up_8_bit == 2048 - 1024 - 16);
     // Input and normed input, q, k, v, attention output.
     CHECK(bytes.forward_attention == 512 + 512 + 1024 + 528);
     // Normed input, gate and up, their product 512 x 2.
@@ -31,6 +33,8 @@ TEST_CASE("activations: experts hold a copy of every token that they are sent", 
     // Normed input 8192 bytes; two experts: copies in and out 4 x 8192, gate and up
     // 2 x 2 x 28672, product 2 x 28672.
     CHECK(bytes.forward_feed_forward == 8192 + 4 * 8192 + 4 * 28'672 + 2 * 28'672);
+    // For each of two experts gate and up with 14336 bytes and 112 groups of 2 bytes.
+    CHECK(bytes.gate_up_8_bit == 2 * 2 * (14'336 + 224));
 }
 
 TEST_CASE("activations: norms behind the halves, and of q and k, keep their inputs", "[model]") {

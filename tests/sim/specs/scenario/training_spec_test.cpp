@@ -214,6 +214,9 @@ TEST_CASE("training spec: rules between options name both values and what to cha
                    ContainsSubstring(fmt::format("--state-bytes is {}", state_bytes)) &&
                        ContainsSubstring("12") && ContainsSubstring("8") && ContainsSubstring("6"));
     }
+    CHECK_THAT(check_error(R"({"kept_bits": 12})"),
+               ContainsSubstring("--kept-bits is 12, expected 16 (bf16) or 8"));
+    CHECK_NOTHROW(check_training_spec(parse(R"({"kept_bits": 8})")));
     for (const int state_bytes : {6, 8, 12}) {
         CAPTURE(state_bytes);
         CHECK_NOTHROW(
