@@ -13,13 +13,13 @@
 #include "engine/run/streamed_step.h"
 #include "engine/train/batch_dump.h"
 #include "engine/train/checkpoint_saver.h"
-#include "engine/train/energy_watch.h"
 #include "engine/train/held_out.h"
 #include "engine/train/measured_report.h"
 #include "engine/train/norm_watch.h"
 #include "engine/train/progress.h"
 #include "engine/train/run_checkpoints.h"
 #include "engine/train/run_setup.h"
+#include "engine/train/step_watch.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
 
@@ -72,11 +72,10 @@ class Run {
     TrainingState state_;
     std::unique_ptr<Progress> progress_;
     NormWatch norms_;
-    std::optional<EnergyWatch> energy_;
+    StepWatch watch_;
     MeasuredSteps measured_;
     std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;
-    Seconds last_known_ = 0;
     double last_clip_factor_ = 1;
 };
 
@@ -176,11 +175,10 @@ StepRecord Run::do_step(std::int64_t step, const Batch& now, const Batch& next) 
     record.outcome = step_->run(tokens_of(now), tokens_of(next), settings, settings_.max_norm);
     last_clip_factor_ = record.outcome.clip_factor;
     redone_ += record.outcome.redone ? 1 : 0;
-    const Seconds known = host_seconds();
+    const StepWatch::Passed passed = watch_.after_step();
+    record.seconds = passed.seconds;
+    record.gpu_joules = passed.gpu_joules;
     record.learning_rate = static_cast<double>(settings.learning_rate);
-    record.seconds = known - last_known_;
-    last_known_ = known;
-    record.gpu_joules = energy_->after_step();
     record.tokens = training_.tokens();
     record.targets = counted_targets(now);
     record.device = device_->memory_in_use() - device_facts_.context;
@@ -197,8 +195,7 @@ void Run::train(bool measure, RunResult& result) {
     std::int64_t distinct_before = 0;  // of the previous step
     bool disturbed = false;            // by a validation after it, or by saving
     batches_[0] = sampler_->next();
-    energy_.emplace();
-    last_known_ = host_seconds();
+    watch_.restart();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
          ++step) {
         const Batch& now = batches_[current];
@@ -209,8 +206,7 @@ void Run::train(bool measure, RunResult& result) {
         StepRecord record = do_step(step, now, validates ? held_out_->first() : next);
         if (validates && record.outcome.finite) {
             record.validation_loss = held_out_->loss(*step_, next);
-            energy_->pause();
-            last_known_ = host_seconds();
+            watch_.restart();
         }
         progress_->report(record);
         norms_.add(step, record.outcome.finite ? record.outcome.gradient_norm : INFINITY);
@@ -273,8 +269,7 @@ void Run::save(std::int64_t step, std::int64_t position, bool last) {
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
     saver_->save(now, last, norms_.rising_since(), start);
-    energy_->pause();
-    last_known_ = host_seconds();
+    watch_.restart();
 }
 
 RunResult Run::go(bool measure) {
@@ -290,7 +285,7 @@ RunResult Run::go(bool measure) {
     if (!measured_.empty())
         result.report =
             measured_report(asked_step(model_, machine_, training_), planned(), measured_,
-                            {type_, most_device_, most_host_, redone_, energy_->watts()});
+                            {type_, most_device_, most_host_, redone_, watch_.gpu_watts()});
     return result;
 }
 
