@@ -106,10 +106,15 @@ ArenaLayout layout_arena(const MemoryPlan& plan, OperationId operations, int sca
         return a.length() != b.length() ? a.length() > b.length() : a.bytes > b.bytes;
     });
     improve(items, best);
-    // Then pseudorandom orders, the same ones every time; more of them for few buffers.
+    // Then pseudorandom orders, the same ones every time; more of them for few buffers. Ten times
+    // as many while 0.4% are wasted: the trainer refuses more than 1%, and 8 layers of 7B with
+    // --kept-bits 8 wasted 1.2%.
     std::mt19937 random(1);
     const std::size_t orders = 1 + 10'000 / items.size();
-    for (std::size_t i = 0; i < orders && best.total > least; ++i) {
+    const auto enough = [&](std::size_t tried) {
+        return best.total <= least || (tried >= orders && best.total <= least + least / 250);
+    };
+    for (std::size_t i = 0; i < 10 * orders && !enough(i); ++i) {
         for (std::size_t k = items.size() - 1; k > 0; --k)
             std::swap(items[k], items[random() % (k + 1)]);
         improve(items, best);

@@ -121,6 +121,30 @@ TEST_CASE("arena layout: at most 0.5% above the planned peak, without the reques
     std::printf("arena layout: %.3f%% above the planned peak at most\n", 100 * worst);
 }
 
+TEST_CASE("arena layout: less than 1% above the planned peak where gate and up wait in 8 bits",
+          "[memory]") {
+    ModelSpec model = read_model("qwen2.5-7b");
+    TrainingSpec t;
+    t.batch = 32;
+    t.recompute = Recompute::none;
+    t.kept_bits = 8;
+    t.resident_tables = ResidentTables::both;
+    for (const int layers : {28, 8}) {
+        truncate_layers(model, layers);
+        for (const int resident : {0, 4, 8}) {
+            for (const Compute compute : {Compute::bf16, Compute::fp8}) {
+                CAPTURE(layers, resident, static_cast<int>(compute));
+                t.resident_layers = resident;
+                t.compute = compute;
+                const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
+                const auto operations = static_cast<OperationId>(plan.program.operations.size());
+                const Bytes peak = peak_memory(plan.memory, Tier::device, operations).bytes;
+                CHECK(layout_arena(plan.memory, operations, 1, 8192).total <= peak + peak / 100);
+            }
+        }
+    }
+}
+
 TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[memory]") {
     // Operations 0 to 3. a: 0 to 1; b: 2 to 3; c: always; d: on the host; e: never used.
     MemoryPlan plan;
