@@ -174,8 +174,8 @@ class CpuKernels : public Kernels {
         require_gate_up(gate_up, product);
         if (codes.present()) cpu::write_eight_bits(codes, gate_up);
         for_each_piece(product.rows, product.columns, [&](std::int64_t begin, std::int64_t count) {
-            const auto [gate, up] = halves(gate_up.row_range(begin, count));
-            store(view(product.row_range(begin, count)), at::silu(fp32(gate)).mul_(up));
+            const auto halves = view(gate_up.row_range(begin, count)).chunk(2, 1);
+            store(view(product.row_range(begin, count)), at::silu(fp32(halves[0])).mul_(halves[1]));
         });
         if (scale != nullptr) cpu::measure_fp8(product, scale);
     }
@@ -283,13 +283,6 @@ class CpuKernels : public Kernels {
     static void require_gate_up(const Matrix& gate_up, const Matrix& product) {
         require(gate_up.rows == product.rows && gate_up.columns == 2 * product.columns, "swiglu",
                 "gate_up of (tokens, 2 x width)");
-    }
-
-    /// Views of rows of gate and up.
-    static std::pair<Tensor, Tensor> halves(const Matrix& gate_up) {
-        const Tensor both = view(gate_up);
-        const std::int64_t width = gate_up.columns / 2;
-        return {both.narrow(1, 0, width), both.narrow(1, width, width)};
     }
 
     int threads_;

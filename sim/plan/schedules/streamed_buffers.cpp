@@ -272,17 +272,6 @@ std::int64_t host_gradient_slabs(const TrainingSpec& training) {
     return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
 }
 
-bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    return training.recompute == Recompute::none ||
-           layer >= model.layer_count() - training.keep_last_layers;
-}
-
-bool sums_gradients(const TrainingSpec& training) {
-    const std::int64_t chunk = training.feed_forward_chunk_tokens;
-    const bool in_chunks = chunk > 0 && chunk < training.micro_batch_block().tokens();
-    return training.micro_batches() > 1 || in_chunks;
-}
-
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, PlanBuilder& build) {
     return StreamedDeclaration(model, machine, training, build).declare();

@@ -60,6 +60,17 @@ ScheduleRecord streamed_schedule() {
         .phases = streamed_phases()};
 }
 
+bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    return training.recompute == Recompute::none ||
+           layer >= model.layer_count() - training.keep_last_layers;
+}
+
+bool sums_gradients(const TrainingSpec& training) {
+    const std::int64_t chunk = training.feed_forward_chunk_tokens;
+    const bool in_chunks = chunk > 0 && chunk < training.micro_batch_block().tokens();
+    return training.micro_batches() > 1 || in_chunks;
+}
+
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
     const TokenBlock block = training.micro_batch_block();
     double most = 0;
