@@ -55,3 +55,9 @@ done
 train 7b-batch-128-fp8 --model qwen2.5-7b --untied --batch 128 --steps 6 --max-norm 1000 --keep-last-layers 5 --resident-layers 4 --resident-tables both --compute fp8
 train 14b-batch-32-8-byte-fp8 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 8 --max-norm 1000 --recompute keep_attention --keep-last-layers 30 --resident-layers 3 --host-gradient-slabs 8 --resident-tables both --compute fp8
 train 32b-batch-32-6-byte-fp8 --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 5 --max-norm 1000 --keep-last-layers 1 --resident-layers 33 --resident-tables both --compute fp8
+train 7b-batch-32-fp8-kept-8 --model qwen2.5-7b --untied --batch 32 --steps 14 --max-norm 1000 --resident-layers 22 --resident-tables both --recompute none --compute fp8 --kept-bits 8
+train 7b-batch-32-fp8-kept-16 --model qwen2.5-7b --untied --batch 32 --steps 14 --max-norm 1000 --resident-layers 10 --host-gradient-slabs 8 --resident-tables both --recompute none --compute fp8
+train 7b-batch-32-kept-8 --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --resident-layers 22 --resident-tables both --recompute none --kept-bits 8
+train 14b-batch-32-8-byte-fp8-kept-8 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 9 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --host-gradient-slabs 8 --recompute none --compute fp8 --kept-bits 8
+train 7b-batch-128-fp8-kept-8 --model qwen2.5-7b --untied --batch 128 --micro-batch 64 --steps 5 --max-norm 1000 --keep-last-layers 10 --resident-layers 2 --resident-tables both --compute fp8 --kept-bits 8
+train 14b-batch-32-kept-8 --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --learning-rate 2e-5 --keep-last-layers 35 --resident-layers 14 --resident-tables both --checkpoints host --kept-bits 8
