@@ -118,7 +118,8 @@ TEST_CASE("measured report: the plan's report with what was measured", "[train]"
     plan.fit.device.peak.bytes = 1000;
     plan.assumptions = {"one"};
     const MeasuredSteps steps = steps_of({2, 3});
-    TimedPlan report = measured_report({}, plan, steps, {DType::bf16, 70, 80, 0});
+    TimedPlan report = measured_report({}, plan, steps, {DType::bf16, 70, 80, 0, 650.0});
+    CHECK(report.step.measured->gpu_watts == 650);
     CHECK(report.step.measured);
     CHECK(report.step.seconds == Approx(3));
     CHECK(report.step.measured->steps == 1);
@@ -129,7 +130,8 @@ TEST_CASE("measured report: the plan's report with what was measured", "[train]"
     CHECK(report.step.measured->precision == Precision::bf16);
     CHECK(report.plan.fit.device.peak.bytes == 1000);
     CHECK(report.plan.assumptions.size() == 1);
-    report = measured_report({}, plan, steps, {DType::fp32, 70, 80, 3});
+    report = measured_report({}, plan, steps, {DType::fp32, 70, 80, 3, {}});
+    CHECK(report.step.measured->gpu_watts == 0);
     CHECK(report.step.measured->precision == Precision::fp32);
     CHECK(report.plan.fit.device.peak.bytes == 2000);
     REQUIRE(assumptions(report).size() == 2);
