@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <string_view>
@@ -20,7 +21,7 @@ namespace {
 struct SweepFlags {
     std::optional<std::string> file;
     ScenarioFlags scenario;
-    std::vector<std::string> models, machines;
+    std::vector<std::string> models, machines, columns;
     std::optional<std::string> out_file;
     std::string bands = "best";
     bool every_row = false, csv = false, json = false;
@@ -63,6 +64,20 @@ SearchOptions read_options(const SweepFlags& flags) {
     return options;
 }
 
+/// The keys of --columns, or all.
+std::vector<std::string> read_columns(const SweepFlags& flags) {
+    const std::vector<std::string> all = sweep_columns();
+    for (const std::string& key : flags.columns) {
+        if (std::ranges::find(all, key) == all.end())
+            throw InputError(
+                fmt::format("--columns: \"{}\" is no column{}; the first line of --csv lists them",
+                            key, did_you_mean(key, all)));
+        if (std::ranges::count(flags.columns, key) > 1)
+            throw InputError(fmt::format("--columns names \"{}\" twice; give it once", key));
+    }
+    return flags.columns.empty() ? all : flags.columns;
+}
+
 std::vector<bool> best_rows(const ScenarioGrid& grid, const std::vector<SearchRow>& rows) {
     std::vector<bool> best(rows.size(), false);
     for (std::size_t group = 0; group < grid.groups(); ++group)
@@ -71,13 +86,13 @@ std::vector<bool> best_rows(const ScenarioGrid& grid, const std::vector<SearchRo
 }
 
 void write_rows(const SweepFlags& flags, const ScenarioGrid& grid,
-                const std::vector<SearchRow>& rows) {
+                const std::vector<SearchRow>& rows, const std::vector<std::string>& keys) {
     const std::vector<bool> best = best_rows(grid, rows);
-    std::string text = flags.json ? "" : csv_header();
+    std::string text = flags.json ? "" : csv_header(keys);
     for (const SearchRow& row : rows) {
         const GridPoint point = grid.at(row.index);
-        text += flags.json ? row_json(row, point, best[row.index])
-                           : row_csv(row, point, best[row.index]);
+        text += flags.json ? row_json(row, point, best[row.index], keys)
+                           : row_csv(row, point, best[row.index], keys);
     }
     if (flags.out_file)
         write_file(*flags.out_file, text);
@@ -114,6 +129,7 @@ void say_and_end(int signal) {
 int run_sweep(const SweepFlags& flags) {
     const SweepSpec spec = read_spec(flags);
     const ScenarioGrid grid = grid_of(spec);
+    const std::vector<std::string> keys = read_columns(flags);
     SearchOptions options = read_options(flags);
     options.processes = processes_of(flags.workers);
     (void)grid.size();
@@ -122,7 +138,7 @@ int run_sweep(const SweepFlags& flags) {
     ProgressLine line("sweep");
     const std::vector<SearchRow> rows =
         search(grid, options, [&line](const SearchProgress& progress) { line.show(progress); });
-    write_rows(flags, grid, rows);
+    write_rows(flags, grid, rows, keys);
     line.clear();
     say_summary(rows, line.seconds());
     return 0;
@@ -157,6 +173,11 @@ void add_sweep(CLI::App& app, Command& chosen) {
                         "rows with a 5 to 95% band: none, best (default) or simulated");
     add_workers_flag(*command, flags->workers);
     command->add_flag("--csv", flags->csv, "one line per row (default)")->group("Output");
+    command
+        ->add_option("--columns", flags->columns,
+                     "only these columns, as in batch,tokens_per_s; default: all")
+        ->delimiter(',')
+        ->group("Output");
     command->add_flag("--json", flags->json, "one line of JSON per row; keys carry units")
         ->group("Output");
     command->add_option("--out", flags->out_file, "write to this file when all rows are known")

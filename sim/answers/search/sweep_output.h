@@ -4,18 +4,24 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "sim/answers/search/search.h"
 
 namespace sluice {
 
-/// One line of JSON, with its line break; keys carry units. Missing values have no key. `best`: the
-/// best of its group.
-std::string row_json(const SearchRow& row, const GridPoint& point, bool best);
+/// The keys of all columns, in their order.
+std::vector<std::string> sweep_columns();
 
-/// The names of the columns, and a row; missing values are empty.
-std::string csv_header();
-std::string row_csv(const SearchRow& row, const GridPoint& point, bool best);
+/// One line of JSON, with its line break; keys carry units. Missing values have no key. `best`: the
+/// best of its group. Only the columns with these `keys`, in the order of `keys`.
+std::string row_json(const SearchRow& row, const GridPoint& point, bool best,
+                     const std::vector<std::string>& keys);
+
+/// The keys, and a row; missing values are empty.
+std::string csv_header(const std::vector<std::string>& keys);
+std::string row_csv(const SearchRow& row, const GridPoint& point, bool best,
+                    const std::vector<std::string>& keys);
 
 /// The progress of a search, on one line that a terminal rewrites.
 class ProgressLine {

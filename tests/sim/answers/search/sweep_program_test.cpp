@@ -68,13 +68,24 @@ TEST_CASE("sweep: the same files whatever the processes", "[search]") {
     CHECK(text_of(name("one.jsonl")) == text_of(name("three.jsonl")));
 }
 
+TEST_CASE("sweep: only the columns that are asked for, in that order", "[search]") {
+    const std::string one =
+        "sweep --model qwen2.5-0.5b --machine gh200-480gb --layers 1 --batch 2,1 --bands none "
+        "--columns state,batch,reason ";
+    CHECK(shell(kSluice + one + "2>/dev/null").output ==
+          "state,batch,reason\nsimulated,2,\nsimulated,1,\n");
+    CHECK(shell(kSluice + one + "--json 2>/dev/null").output ==
+          "{\"state\":\"simulated\",\"batch\":2}\n{\"state\":\"simulated\",\"batch\":1}\n");
+}
+
 TEST_CASE("sweep: a name that is no UTF-8 does not cost the rows", "[search]") {
     const sluice::ModelSpec model;
     sluice::MachineSpec machine;
     machine.id = "x\xff";
     sluice::SearchRow row;
     row.state = sluice::RowState::too_large;
-    const json parsed = json::parse(sluice::row_json(row, {&model, &machine, {}, {}}, false));
+    const json parsed = json::parse(
+        sluice::row_json(row, {&model, &machine, {}, {}}, false, sluice::sweep_columns()));
     CHECK(parsed["machine"] == "x\xEF\xBF\xBD");
 }
 
@@ -117,6 +128,9 @@ TEST_CASE("sweep: mistakes are one sentence and exit status 2", "[search]") {
     mistake(one + "--layers 2,99", {"99"});
     mistake(one + "--bands all", {"--bands is \"all\"", "none, best or simulated"});
     mistake(one + "--workers -1", {"--workers is -1"});
+    mistake(one + "--columns batch,tokens_per_sec",
+            {"--columns", "\"tokens_per_sec\" is no column", "did you mean \"tokens_per_s\""});
+    mistake(one + "--columns batch,batch", {"\"batch\" twice"});
     mistake(one + "--csv --json", {"--json and --csv", "give one"});
     mistake(one + "--out ''", {"--out needs the name of a file"});
     mistake(one + "--out /nowhere/a.csv", {"/nowhere/a.csv", "cannot be written"});
