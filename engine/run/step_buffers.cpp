@@ -13,7 +13,7 @@ namespace {
 
 constexpr Bytes kRoomForParts = 8192;  // 32 parts of a buffer start at multiples of 256 bytes
 
-/// A kept buffer has a part for each micro-batch.
+/// A kept buffer has a part for each micro-batch of a pass.
 MemoryPlan with_room(const StreamedPlan& plan, std::int64_t micro_batches, int scale) {
     MemoryPlan roomy = plan.step.memory;
     for (const BufferId id : plan.buffers.kept)
@@ -38,6 +38,7 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       depth_(training.buffer_depth),
       slabs_(training.gradient_slabs),
       micro_batches_(training.micro_batches()),
+      of_a_pass_(training.micro_batches_of_a_pass()),
       micro_tokens_(training.micro_batch_block().tokens()),
       hidden_(model.hidden),
       layers_(model.layer_count()),
@@ -46,10 +47,9 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       type_(activations) {
     const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
     const int scale = activations == DType::fp32 ? 2 : 1;
-    layout_ =
-        layout_arena(with_room(plan, micro_batches_, scale), operations, scale, kRoomForParts);
+    layout_ = layout_arena(with_room(plan, of_a_pass_, scale), operations, scale, kRoomForParts);
     const Bytes planned = scale * peak_memory(plan.step.memory, Tier::device, operations).bytes;
-    const Bytes room = (kRoomForParts * micro_batches_ + kArenaAlignment) *
+    const Bytes room = (kRoomForParts * of_a_pass_ + kArenaAlignment) *
                        static_cast<Bytes>(plan.step.memory.buffers.size());
     if (layout_.total > planned + planned / 100 + room)
         throw InternalError(
@@ -87,7 +87,11 @@ Matrix DeviceBuffers::whole_hidden(int layer) const {
 }
 
 Matrix DeviceBuffers::hidden(int layer, std::int64_t j) const {
-    return whole_hidden(layer).row_range(j * micro_tokens_, micro_tokens_);
+    if (layer == 0 || layer == layers_)
+        return whole_hidden(layer).row_range(j * micro_tokens_, micro_tokens_);
+    const Matrix of_a_pass{at(ids_.inputs[static_cast<std::size_t>(layer)]), type_,
+                           of_a_pass_ * micro_tokens_, hidden_};
+    return of_a_pass.row_range(j % of_a_pass_ * micro_tokens_, micro_tokens_);
 }
 
 Matrix DeviceBuffers::coming_back(std::int64_t which) const {
@@ -98,8 +102,8 @@ Matrix DeviceBuffers::coming_back(std::int64_t which) const {
 Workspace DeviceBuffers::kept(int layer, std::int64_t j) const {
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};
-    const Bytes part = bytes(id) / micro_batches_ / kPartAlignment * kPartAlignment;
-    return {static_cast<char*>(at(id)) + j * part, part};
+    const Bytes part = bytes(id) / of_a_pass_ / kPartAlignment * kPartAlignment;
+    return {static_cast<char*>(at(id)) + j % of_a_pass_ * part, part};
 }
 
 namespace {

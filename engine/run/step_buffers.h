@@ -28,8 +28,11 @@ class DeviceBuffers {
     const std::vector<ParameterBlock>& resident() const { return resident_; }
     /// Gradients of resident layers have their own places.
     bool holds_gradients() const { return !ids_.resident_gradients.empty(); }
-    void* gradient_sums() const { return at(ids_.gradient_sums); }  ///< null: none are kept
-    void* head_weights() const { return at(ids_.head_weights); }    ///< later their gradient
+    /// In fp32; null: none are kept.
+    void* gradient_sums(int layer) const {
+        return at(ids_.gradient_sums[static_cast<std::size_t>(layer)]);
+    }
+    void* head_weights() const { return at(ids_.head_weights); }  ///< later their gradient
     void* head_gradient_sums() const { return at(ids_.head_gradient); }
     std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
     char* token_index() const { return static_cast<char*>(at(ids_.token_index)); }
@@ -39,6 +42,7 @@ class DeviceBuffers {
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
     /// number of layers.
     Matrix hidden(int layer, std::int64_t j) const;
+    /// Of all micro-batches. Precondition: `layer` is the first, or the number of layers.
     Matrix whole_hidden(int layer) const;
     /// One of the two places for checkpoints that come back.
     Matrix coming_back(std::int64_t which) const;
@@ -59,7 +63,7 @@ class DeviceBuffers {
     Workspace workspace(BufferId id) const { return {at(id), bytes(id)}; }
 
     const StreamedBuffers& ids_;
-    std::int64_t depth_, slabs_, micro_batches_, micro_tokens_, hidden_;
+    std::int64_t depth_, slabs_, micro_batches_, of_a_pass_, micro_tokens_, hidden_;
     int layers_, first_streamed_;
     Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
     DType type_;

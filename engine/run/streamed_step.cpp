@@ -203,9 +203,9 @@ void StreamedStep::finish_gradients(void* out, void* sums, std::int64_t elements
 }
 
 GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch) const {
-    if (device_buffers_.gradient_sums() == nullptr)
-        return {device_buffers_.gradient_slab(index), DType::bf16, false};
-    return {device_buffers_.gradient_sums(), DType::fp32, micro_batch > 0};
+    void* const sums = device_buffers_.gradient_sums(index);
+    if (sums == nullptr) return {device_buffers_.gradient_slab(index), DType::bf16, false};
+    return {sums, DType::fp32, micro_batch > 0};
 }
 
 void StreamedStep::backward(const Operation& op) {
@@ -219,8 +219,8 @@ void StreamedStep::backward(const Operation& op) {
                              kept(op.layer, op.micro_batch), device_buffers_.backward_workspace(),
                              device_buffers_.fp8_operands());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
-    finish_gradients(device_buffers_.gradient_slab(op.layer), device_buffers_.gradient_sums(),
-                     layer(op.layer).layout().size);
+    finish_gradients(device_buffers_.gradient_slab(op.layer),
+                     device_buffers_.gradient_sums(op.layer), layer(op.layer).layout().size);
 }
 
 }  // namespace sluice

@@ -40,7 +40,7 @@ class RoundPipe {
           machine_(machine),
           training_(training),
           gpus_(static_cast<double>(training.gpus)),
-          of_a_pass_(training.micro_batches() / training.passes),
+          of_a_pass_(training.micro_batches_of_a_pass()),
           block_(training.micro_batch_block()),
           build_(KernelStyle::eager, kRoundPipeOperations) {}
 
@@ -269,11 +269,6 @@ void check_roundpipe(const MachineSpec& machine, const TrainingSpec& training) {
                              std::to_string(of_node) + " of a node of " + machine.id +
                              "; give fewer, or --set host.gpus=NUMBER",
                          "gpus");
-    if (training.micro_batches() % training.passes == 0) return;
-    throw InputError("--passes is " + std::to_string(training.passes) +
-                         ", expected a divisor of the " + std::to_string(training.micro_batches()) +
-                         " micro-batches of a GPU; change it or --micro-batch",
-                     "passes");
 }
 
 }  // namespace

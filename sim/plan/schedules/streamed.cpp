@@ -11,6 +11,11 @@
 //   device_to_host                                            gh  g.. g2 g1 g0 rows
 //   optimizer                                                  uh  u.. u2 u1 u0 rows gather rest
 //
+// With several `passes`, each takes its part of the batch forward and backward, so that less is
+// kept for backward at once. Gradients are summed in fp32 on the device; they leave, and parameters
+// are updated, in the last one. Weights come again, except those that the pass before left in
+// slots.
+//
 // The first `resident_layers` stay on the device with their states: neither their weights nor their
 // gradients travel, and compute updates each right after its backward. `resident_tables` says the
 // same of the head, and of the embedding, whose rows the device then gathers and whose gradients it
@@ -26,18 +31,23 @@ StreamedPlan Streamed::plan() {
     head_kernels_ = declare_head_kernels(model_, t_, build_);
     if (t_.resident_embedding()) embedding_kernels_ = declare_embedding_kernels(model_, t_, build_);
     buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
-    forward();
-    loss();
-    for (int layer = layers_ - 1; layer >= 0; --layer) backward(layer);
+    step_begins();
+    for (; pass_ < t_.passes; ++pass_) {
+        forward();
+        loss();
+        for (int layer = layers_ - 1; layer >= 0; --layer) backward(layer);
+    }
     t_.resident_embedding() ? embedding_on_device() : embedding_on_host();
     updates_before_next_forward();
     declare_streamed_host_moments(model_, build_);
     return {build_.finish(), std::move(buffers_)};
 }
 
-OperationId Streamed::weights_in(int layer, Waits waits) {
-    return build_.add(OperationKind::copy_weights_in, layer, std::move(waits),
-                      copy_operation(kBf16 * parameters(layer)));
+void Streamed::weights_in(int layer, Waits waits) {
+    LayerState& s = state(layer);
+    s.weights_in = build_.add(OperationKind::copy_weights_in, layer, std::move(waits),
+                              copy_operation(kBf16 * parameters(layer)));
+    if (s.first_weights_in < 0) s.first_weights_in = s.weights_in;
 }
 
 void Streamed::head_weights_in() {
@@ -46,25 +56,27 @@ void Streamed::head_weights_in() {
                           copy_operation(head_buffer_bytes(), {buffers_.head_weights}));
 }
 
-/// Layer l always streams into slot l % depth, free again when layer l - depth has finished.
-void Streamed::forward() {
-    const int depth = static_cast<int>(t_.buffer_depth);
+/// Slots fill before anything is computed.
+void Streamed::step_begins() {
     // The rows of the embedding are ready last in the step before. One layer's weights go ahead
     // of them, no more: compute could not start before the last of these. Measured on an H200
     // (8 layers of 7B): a second layer ahead of the rows kept compute waiting 10.6 ms longer.
-    if (resident_ < layers_) state(resident_).weights_in_forward = weights_in(resident_, {});
+    if (resident_ < layers_) weights_in(resident_, {});
     tokens_in();
-    const int in_slots = std::min(resident_ + depth, layers_);
-    for (int layer = resident_ + 1; layer < in_slots; ++layer)
-        state(layer).weights_in_forward = weights_in(layer, {});
+    const int in_slots = std::min(resident_ + static_cast<int>(t_.buffer_depth), layers_);
+    for (int layer = resident_ + 1; layer < in_slots; ++layer) weights_in(layer, {});
     if (in_slots == layers_) head_weights_in();
+}
+
+/// Layer l always streams into slot l % depth, free again when layer l - depth has finished.
+void Streamed::forward() {
+    const int depth = static_cast<int>(t_.buffer_depth);
     for (int layer = 0; layer < layers_; ++layer) {
-        for (std::int32_t j = 0; j < micro_; ++j) forward_micro_batch(layer, j);
+        for (std::int32_t j = begin(); j < end(); ++j) forward_micro_batch(layer, j);
         if (resident(layer)) continue;
         const int next = layer + depth;
-        if (next < layers_)
-            state(next).weights_in_forward = weights_in(next, {{state(layer).last_forward}});
-        if (next == layers_ - 1) head_weights_in();
+        if (next < layers_) weights_in(next, {{state(layer).last_forward}});
+        if (next == layers_ - 1 && pass_ == 0) head_weights_in();
     }
 }
 
@@ -80,11 +92,11 @@ void Streamed::tokens_in() {
         build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,
                    {{embeddings_in_}}, gpu_operation({embedding_kernels_.gather}, {input(0)}));
     if (!host_checkpoints(t_)) return;
-    for (std::int32_t j = 0; j < micro_; ++j) checkpoint_out(0, j);
+    for (std::int32_t j = begin(); j < end(); ++j) checkpoint_out(0, j);
 }
 
 void Streamed::forward_micro_batch(int layer, std::int32_t j) {
-    Waits waits = {{state(layer).weights_in_forward}};
+    Waits waits = {{state(layer).weights_in}};
     if (layer == 0) waits.push_back({embeddings_in_});
     // With two inputs in turn, this layer's output overwrites the input of the layer before.
     if (layer >= 1 && !state(layer - 1).checkpoint_out.empty())
@@ -115,7 +127,7 @@ void Streamed::checkpoint_out(int layer, std::int32_t j) {
 
 void Streamed::loss() {
     OperationId last = 0;
-    for (std::int32_t j = 0; j < micro_; ++j) {
+    for (std::int32_t j = begin(); j < end(); ++j) {
         Waits waits = {{head_in_}};
         Operation op =
             gpu_operation(head_kernels_.loss, {buffers_.hidden_gradient, buffers_.head_weights,
@@ -127,9 +139,10 @@ void Streamed::loss() {
             waits.push_back({state_.back().checkpoint_out.back()});
             op.uses.insert(op.uses.end(), {input(0), input(std::min(1, layers_ - 1))});
         }
-        if (j + 1 == micro_) op.kernels.push_back(head_kernels_.finish_gradients);
+        if (last_pass() && j + 1 == end()) op.kernels.push_back(head_kernels_.finish_gradients);
         last = build_.add(OperationKind::loss, layers_, std::move(waits), std::move(op));
     }
+    if (!last_pass()) return;
     OperationId out = -1;
     if (!t_.resident_head())
         out = gradients_out(layers_, head_buffer_bytes(), last, {buffers_.head_weights});
@@ -148,9 +161,9 @@ void Streamed::backward(int layer) {
     LayerState& s = state(layer);
     const int depth = static_cast<int>(t_.buffer_depth);
     const bool in_slot = layer >= layers_ - depth;
-    if (!in_slot && !resident(layer))
-        s.weights_in_backward = weights_in(layer, {{state(layer + depth).last_backward}});
-    for (std::int32_t j = 0; j < micro_; ++j) backward_micro_batch(layer, j);
+    if (!in_slot && !resident(layer)) weights_in(layer, {{state(layer + depth).last_backward}});
+    for (std::int32_t j = begin(); j < end(); ++j) backward_micro_batch(layer, j);
+    if (!last_pass()) return;
     if (resident(layer)) {
         if (!updates_wait_for_norm()) s.update = update_layer_on_device(layer, {});
         return;
@@ -164,16 +177,17 @@ void Streamed::backward(int layer) {
 
 void Streamed::backward_micro_batch(int layer, std::int32_t j) {
     LayerState& s = state(layer);
-    Waits waits = {{s.weights_in_backward}};
+    Waits waits = {{s.weights_in}};
     const int slabs = static_cast<int>(t_.gradient_slabs);
-    if (j == 0 && layer + slabs < layers_) waits.push_back({state(layer + slabs).gradients_out});
+    if (last_pass() && j == begin() && layer + slabs < layers_)
+        waits.push_back({state(layer + slabs).gradients_out});
     Operation op =
         gpu_operation({keeps_everything(model_, t_, layer) ? kernels(layer).recompute_nothing
                                                            : kernels(layer).recompute,
                        kernels(layer).backward},
                       {buffers_.backward_workspace, buffers_.hidden_gradient, streamed_head()});
     op.micro_batch = j;
-    if (j + 1 == micro_) op.kernels.push_back(kernels(layer).finish_gradients);
+    if (last_pass() && j + 1 == end()) op.kernels.push_back(kernels(layer).finish_gradients);
     if (host_checkpoints(t_)) {
         waits.push_back({checkpoint_in(layer, j)});
     } else {

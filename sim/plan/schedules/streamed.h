@@ -20,11 +20,13 @@ struct StreamedBuffers {
     // These stand for the whole step.
     BufferId weight_slots = kNoBuffer;
     BufferId gradient_slabs = kNoBuffer;
-    BufferId gradient_sums = kNoBuffer;     ///< fp32; only where more than one product adds
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
     BufferId targets = kNoBuffer;           ///< (tokens) int32
+    /// Of each layer, in fp32: one buffer for all, or with several passes one each; kNoBuffer where
+    /// a single product adds.
+    std::vector<BufferId> gradient_sums;
     /// Weights and states of the resident sections: each layer, the head, the embedding; kNoBuffer
     /// where they are the host's. They have no copy there. And gradients of resident layers where
     /// clipping holds them. The first layers are resident: their updates come last in backward and
@@ -33,12 +35,14 @@ struct StreamedBuffers {
     BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
     BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
     // These live while operations use them.
-    std::vector<BufferId> inputs;  ///< one a layer; two in turn where checkpoints go to the host
-    std::vector<BufferId> kept;    ///< one a layer, kNoBuffer where it keeps nothing for backward
+    /// One a layer; two in turn where checkpoints go to the host. The first is the batch's, the
+    /// others are a pass's.
+    std::vector<BufferId> inputs;
+    std::vector<BufferId> kept;  ///< one a layer, kNoBuffer where it keeps nothing for backward
     /// Output projection and final norm, later their gradient; only the gradient if they are
     /// resident.
     BufferId head_weights = 0;
-    BufferId hidden_gradient = 0;  ///< first the last hidden state
+    BufferId hidden_gradient = 0;  ///< of the batch; first the last hidden state
     BufferId forward_workspace = 0;
     BufferId backward_workspace = 0;
     BufferId logits = 0;                 ///< of a chunk, and its normed hidden state

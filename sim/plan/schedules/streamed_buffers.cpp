@@ -129,9 +129,7 @@ class StreamedDeclaration {
                                                  of_layers(t_.buffer_depth, streamed_layers()));
         buffers_.gradient_slabs = build_.on_device(
             "gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs, model_.layer_count()));
-        if (sums_gradients(t_))
-            buffers_.gradient_sums = build_.on_device("gradient sums in fp32", Kind::gradients,
-                                                      2 * largest_layer_bytes(model_));
+        declare_gradient_sums();
         buffers_.kernel_workspace =
             build_.on_device("kernel workspace", Kind::workspace, kKernelWorkspace);
         if (t_.compute == Compute::fp8)
@@ -139,6 +137,17 @@ class StreamedDeclaration {
                                                      fp8_operand_bytes(model_, t_));
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
+    }
+
+    void declare_gradient_sums() {
+        const auto sums = [&](double bf16_bytes) {
+            return build_.on_device("gradient sums in fp32", Kind::gradients, 2 * bf16_bytes);
+        };
+        const BufferId of_any =
+            sums_gradients(t_) && t_.passes == 1 ? sums(largest_layer_bytes(model_)) : kNoBuffer;
+        for (int layer = 0; layer < model_.layer_count(); ++layer)
+            buffers_.gradient_sums.push_back(
+                t_.passes == 1 ? of_any : sums(kBf16 * parameters_of_layer(model_, layer)));
     }
 
     void declare_resident() {
@@ -173,6 +182,7 @@ class StreamedDeclaration {
     /// state is overwritten by its gradient, which travels back through the layers in place.
     void declare_inputs() {
         const double bytes = input_bytes(model_, t_);
+        const auto passes = static_cast<double>(t_.passes);
         std::vector<BufferId> ring;
         if (host_checkpoints(t_)) {
             ring = {build_.device_buffer("layer input, even", Kind::checkpoints, bytes),
@@ -183,9 +193,9 @@ class StreamedDeclaration {
         }
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             buffers_.inputs.push_back(
-                host_checkpoints(t_)
-                    ? ring[static_cast<std::size_t>(layer % 2)]
-                    : build_.device_buffer("layer input", Kind::checkpoints, bytes));
+                host_checkpoints(t_) ? ring[static_cast<std::size_t>(layer % 2)]
+                                     : build_.device_buffer("layer input", Kind::checkpoints,
+                                                            layer == 0 ? bytes : bytes / passes));
         }
         buffers_.hidden_gradient =
             build_.device_buffer("last hidden state, then the gradient", Kind::checkpoints, bytes);
@@ -194,7 +204,8 @@ class StreamedDeclaration {
     void declare_kept() {
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const Kept of = kept(layer);
-            const double bytes = (of.attention + of.feed_forward) * tokens(t_);
+            const double bytes =
+                (of.attention + of.feed_forward) * tokens(t_) / static_cast<double>(t_.passes);
             buffers_.kept.push_back(
                 bytes > 0 ? build_.device_buffer("kept for backward", Kind::activations, bytes)
                           : kNoBuffer);

@@ -18,7 +18,7 @@ class Streamed {
           t_(training),
           layers_(model.layer_count()),
           resident_(static_cast<int>(training.resident_layers)),
-          micro_(training.micro_batches()),
+          of_a_pass_(static_cast<std::int32_t>(training.micro_batches_of_a_pass())),
           build_(KernelStyle::fused),
           state_(static_cast<std::size_t>(layers_)) {}
 
@@ -28,7 +28,8 @@ class Streamed {
     using Waits = std::vector<Dependency>;
 
     struct LayerState {
-        OperationId weights_in_forward = -1, weights_in_backward = -1;
+        OperationId weights_in = -1;        // the latest copy
+        OperationId first_weights_in = -1;  // of the step
         OperationId last_forward = 0, last_backward = 0;
         OperationId gradients_out = -1, update = 0;
         std::vector<OperationId> checkpoint_out;  // one a micro-batch, host checkpoints only
@@ -51,8 +52,14 @@ class Streamed {
     }
     const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
 
+    bool last_pass() const { return pass_ + 1 == t_.passes; }
+    /// The first micro-batch of the pass, and the one after its last.
+    std::int32_t begin() const { return static_cast<std::int32_t>(pass_) * of_a_pass_; }
+    std::int32_t end() const { return begin() + of_a_pass_; }
+
+    void step_begins();
     void forward();
-    OperationId weights_in(int layer, Waits waits);
+    void weights_in(int layer, Waits waits);
     void head_weights_in();
     void tokens_in();
     void forward_micro_batch(int layer, std::int32_t j);
@@ -83,8 +90,9 @@ class Streamed {
     const MachineSpec& machine_;
     const TrainingSpec& t_;
     const int layers_;
-    const int resident_;  ///< the first ones of them
-    const std::int64_t micro_;
+    const int resident_;            ///< the first ones of them
+    const std::int32_t of_a_pass_;  ///< micro-batches
+    std::int64_t pass_ = 0;
     PlanBuilder build_;
     std::vector<StreamedKernels> kernels_;  // one a kind of layer
     StreamedHeadKernels head_kernels_;

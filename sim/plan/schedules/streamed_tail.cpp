@@ -80,9 +80,9 @@ void Streamed::updates_before_next_forward() {
         build_.wait(later, {earlier, true});
     };
     for (int layer = resident_; layer < layers_; ++layer)
-        before(state(layer).weights_in_forward, state(layer).update);
+        before(state(layer).first_weights_in, state(layer).update);
     // Only now is the norm known, and with it whether this step is valid.
-    if (resident_ < layers_) before(state(resident_).weights_in_forward, norm_known_);
+    if (resident_ < layers_) before(state(resident_).first_weights_in, norm_known_);
     before(embeddings_in_, t_.resident_embedding() ? norm_known_ : gather_);
     // The rows may come to the memory of gradients that were held for clipping.
     if (updates_wait_for_norm() && device_update_ >= 0 && !t_.resident_embedding())

@@ -48,6 +48,24 @@ void check_batch(const TrainingSpec& spec) {
             "batch");
 }
 
+/// Each pass takes equal micro-batches.
+void check_passes(const TrainingSpec& spec) {
+    const std::int64_t part = spec.batch_of_a_gpu();
+    const std::int64_t whole = spec.micro_batch == 0 ? part : spec.micro_batches();
+    if (whole % spec.passes != 0)
+        throw InputError(
+            fmt::format("--passes is {}, expected a divisor of the {} {}, so that all passes are "
+                        "equal",
+                        spec.passes, whole, spec.micro_batch == 0 ? "sequences" : "micro-batches"),
+            "passes");
+    if (spec.passes > 1 && spec.checkpoints == CheckpointPlacement::host)
+        throw InputError(
+            fmt::format("--checkpoints is host with {} passes, whose layer inputs stay on the "
+                        "device; give device, or --passes 1",
+                        spec.passes),
+            "checkpoints");
+}
+
 /// PyTorch's checkpointing of a layer keeps only its input.
 void check_recompute(const TrainingSpec& spec) {
     if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
@@ -90,6 +108,7 @@ void check_fp8(const TrainingSpec& spec) {
 
 void check_training_spec(const TrainingSpec& spec) {
     check_used_options(spec);
+    check_passes(spec);
     check_batch(spec);
     if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
         throw InputError(

@@ -73,7 +73,11 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::micro_batch>(
         "micro_batch", "sequences", 0, 1'000'000,
         "sequences that pass a layer (streamed) or the model (other schedules) together; 0: the "
-        "whole batch, or each GPU's part of it"));
+        "whole batch, or each GPU's part of it, cut by the passes"));
+    options.push_back(option<&T::passes>(
+        "passes", "", 1, 1024,
+        "forward and backward passes over the model in a step, each over its part of the batch; "
+        "gradients are summed, and parameters updated once"));
     options.push_back(
         option<&T::sequence>("seq", "tokens", 1, 100'000'000, "tokens of a sequence"));
     options.push_back(option<&T::buffer_depth>(
@@ -133,8 +137,6 @@ std::vector<Option> declare_training_options() {
          {"masters", index(Offload::masters)},
          {"weights", index(Offload::weights)},
          {"gradients", index(Offload::gradients)}}));
-    options.push_back(option<&T::passes>(
-        "passes", "", 1, 1024, "passes over the model in a step, each over its part of the batch"));
     options.push_back(option<&T::update>(
         "update", "", 0, 1, "whether a step uses its update one step later, or at once",
         {{"delayed", index(Update::delayed)}, {"immediate", index(Update::immediate)}}));

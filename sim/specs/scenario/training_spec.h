@@ -2,6 +2,7 @@
 // once, below.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -46,7 +47,8 @@ struct TrainingSpec {
     Sharding sharding = Sharding::full;
     AdamKernel adam = AdamKernel::fused;  ///< (cluster with full sharding)
     std::int64_t batch = 8;               ///< sequences a step, of all GPUs
-    std::int64_t micro_batch = 0;   ///< sequences that pass a layer together; 0: the whole batch
+    std::int64_t micro_batch = 0;   ///< sequences that pass a layer together; 0: those of a pass
+    std::int64_t passes = 1;        ///< over the model in a step, each over its part of the batch
     std::int64_t sequence = 1024;   ///< tokens of a sequence
     std::int64_t buffer_depth = 2;  ///< weight slots on the device
     std::int64_t gradient_slabs =
@@ -65,7 +67,6 @@ struct TrainingSpec {
     /// Of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;
     Offload offload = Offload::none;       ///< (llmq)
-    std::int64_t passes = 1;               ///< over the model in a step (roundpipe)
     Update update = Update::delayed;       ///< (roundpipe)
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
@@ -90,9 +91,11 @@ struct TrainingSpec {
 
     std::int64_t batch_of_a_gpu() const { return batch / gpus; }
     std::int64_t micro_batch_sequences() const {
-        return micro_batch == 0 ? batch_of_a_gpu() : micro_batch;
+        return micro_batch == 0 ? std::max<std::int64_t>(1, batch_of_a_gpu() / passes)
+                                : micro_batch;
     }
     std::int64_t micro_batches() const { return batch_of_a_gpu() / micro_batch_sequences(); }
+    std::int64_t micro_batches_of_a_pass() const { return micro_batches() / passes; }
     std::int64_t tokens() const { return batch * sequence; }
     TokenBlock micro_batch_block() const {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};

@@ -151,7 +151,7 @@ const std::vector<std::pair<const char*, BufferField>>& buffer_fields() {
     static const std::vector<std::pair<const char*, BufferField>> kFields = {
         {"weight slots", the(&B::weight_slots)},
         {"gradient slabs", the(&B::gradient_slabs)},
-        {"gradient sums", the(&B::gradient_sums)},
+        {"gradient sums", one_of(&B::gradient_sums)},
         {"checkpoints coming back", the(&B::coming_back)},
         {"FP8 operands", the(&B::fp8_operands)},
         {"sums", the(&B::sums)},

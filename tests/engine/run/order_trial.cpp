@@ -85,6 +85,10 @@ TrialSubject trial_subject(std::uint64_t seed) {
     t.keep_last_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
     t.recompute = static_cast<Recompute>(draw.below(3));
     t.checkpoints = static_cast<CheckpointPlacement>(draw.below(2));
+    if (t.micro_batches() > 1 && draw.one_in(2)) {
+        t.passes = t.micro_batches();
+        t.checkpoints = CheckpointPlacement::device;
+    }
     t.distinct_tokens = draw.one_in(2) ? 0 : 1 + draw.below(static_cast<int>(t.tokens()));
     check_training_spec(t);
     return subject;

@@ -175,6 +175,27 @@ TEST_CASE("streamed step: with micro-batches too, placement changes no bit", "[r
     }
 }
 
+TEST_CASE("streamed step: passes change no bit, as they sum in the same order", "[run]") {
+    for (const bool tied : {false, true}) {
+        TrainingSpec training = tiny_training();
+        training.micro_batch = 1;
+        const TinyResult expected = train(tiny_model(tied), training);
+        for (const auto& [name, change] : kPlacements) {
+            for (const std::int64_t passes : {2, 4}) {
+                CAPTURE(name, tied, passes);
+                TrainingSpec other = training;
+                change(other);
+                other.checkpoints = CheckpointPlacement::device;
+                other.passes = passes;
+                const TinyResult result = train(tiny_model(tied), other);
+                CHECK(result.losses == expected.losses);
+                CHECK(result.norms == expected.norms);
+                CHECK((result.state == expected.state));
+            }
+        }
+    }
+}
+
 TEST_CASE("streamed step: clipping off updates as clipping that clips nothing", "[run]") {
     TrainingSpec training = tiny_training();
     const TinyResult expected = train(tiny_model(), training);

@@ -107,13 +107,16 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
     t.sequence = 16;
     for (const std::int64_t depth : {1, 2, 3, 8}) {
         for (const auto& [slabs, host_slabs] : {std::pair{1, 1}, {1, 2}, {2, 0}, {4, 1}}) {
-            for (const std::int64_t micro_batch : {4, 2, 1}) {
+            for (const auto& [micro_batch, passes] :
+                 {std::pair{4, 1}, {2, 1}, {1, 1}, {2, 2}, {1, 2}, {1, 4}}) {
                 for (const int place : {0, 1}) {
+                    if (place == 1 && passes > 1) continue;
                     for (const int clipping : {0, 1, 2}) {
                         t.buffer_depth = depth;
                         t.gradient_slabs = slabs;
                         t.host_gradient_slabs = host_slabs;
                         t.micro_batch = micro_batch;
+                        t.passes = passes;
                         t.checkpoints = static_cast<CheckpointPlacement>(place);
                         t.clipping = static_cast<Clipping>(clipping);
                         for (const auto& [resident, tables] : {std::pair{0, ResidentTables::none},
@@ -152,14 +155,15 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                 find_races(unrolled, model, t, found);
                 find_early_reuse(unrolled, plan, found);
                 for (const std::string& race : found) {
-                    races.emplace(race, fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
-                                                    " host; micro-batches {} checkpoints {} "
-                                                    "clipping {} resident {} tables {}",
-                                                    layers, tied, t.buffer_depth, t.gradient_slabs,
-                                                    t.host_gradient_slabs, t.micro_batches(),
-                                                    static_cast<int>(t.checkpoints),
-                                                    static_cast<int>(t.clipping), t.resident_layers,
-                                                    static_cast<int>(t.resident_tables)));
+                    races.emplace(
+                        race,
+                        fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
+                                    " host; passes {} micro-batches {} checkpoints {} "
+                                    "clipping {} resident {} tables {}",
+                                    layers, tied, t.buffer_depth, t.gradient_slabs,
+                                    t.host_gradient_slabs, t.passes, t.micro_batches(),
+                                    static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
+                                    t.resident_layers, static_cast<int>(t.resident_tables)));
                 }
             });
         }

@@ -23,6 +23,7 @@ enum class Place : std::uint8_t {
     hidden,
     coming_back,
     host_checkpoint,
+    gradient_sum,
     gradient_slab,
     host_slab,
     host_head_gradient,
@@ -82,7 +83,8 @@ class Accesses {
     }
     bool on_host() const { return t_.checkpoints == CheckpointPlacement::host; }
     std::int64_t input(std::int64_t layer, std::int64_t j) const {
-        return (on_host() ? layer % 2 : layer) * t_.micro_batches() + j;
+        const std::int64_t in_pass = layer == 0 ? j : j % t_.micro_batches_of_a_pass();
+        return (on_host() ? layer % 2 : layer) * t_.micro_batches() + in_pass;
     }
     std::int64_t in_turn(std::int64_t slabs) const { return (layers_ - 1 - layer_) % slabs; }
     std::int64_t host_slab() const {
@@ -191,7 +193,8 @@ class Accesses {
                 return writes(Place::coming_back, came_back_++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
-                touches_gradient(true);
+                writes(Place::gradient_sum, t_.passes == 1 ? 0 : layer_);
+                if (j_ + 1 == t_.micro_batches()) touches_gradient(true);
                 if (on_host()) return reads(Place::coming_back, (came_back_ - 1) % 2);
                 return reads(Place::input, input(layer_, j_));
             default:

@@ -224,6 +224,18 @@ TEST_CASE("training spec: rules between options name both values and what to cha
     }
 }
 
+TEST_CASE("training spec: passes are equal parts of a batch", "[plan]") {
+    CHECK(parse(R"({"batch": 8, "passes": 4})").micro_batches_of_a_pass() == 1);
+    CHECK(parse(R"({"batch": 8, "passes": 2, "micro_batch": 1})").micro_batches_of_a_pass() == 4);
+    CHECK_THAT(check_error(R"({"batch": 8, "passes": 3})"),
+               ContainsSubstring("--passes is 3, expected a divisor of the 8 sequences"));
+    CHECK_THAT(check_error(R"({"batch": 8, "passes": 16})"), ContainsSubstring("8 sequences"));
+    CHECK_THAT(check_error(R"({"batch": 8, "micro_batch": 2, "passes": 8})"),
+               ContainsSubstring("--passes is 8, expected a divisor of the 4 micro-batches"));
+    CHECK_THAT(check_error(R"({"batch": 8, "passes": 2, "checkpoints": "host"})"),
+               ContainsSubstring("--checkpoints is host with 2 passes"));
+}
+
 TEST_CASE("training spec: chunks too small to plan say the least that would do", "[plan]") {
     // 8 x 1,000,000 tokens over 100,000 chunks are 80 tokens each.
     CHECK_THAT(check_error(R"({"seq": 1000000, "feed_forward_chunk_tokens": 1})"),
