@@ -47,8 +47,9 @@ class PlanSearch {
   private:
     static constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 
-    /// A way to pass the layers, with the fewest resident layers and the most kept ones.
-    struct Pass {
+    /// What backward computes again and where the tables are, with the fewest resident layers and
+    /// the most kept ones.
+    struct Way {
         Planned start;
         Seconds at_least = 0;  ///< with any number of resident layers
     };
@@ -76,28 +77,17 @@ class PlanSearch {
         return out && out->fits ? out : std::nullopt;
     }
 
-    Seconds simulated(const Planned& one) const {
-        return simulate_step(one.plan, machine_, one.training).step;
-    }
-
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
         const std::optional<Planned> one = fitting(training);
-        return one ? std::optional(simulated(*one)) : std::nullopt;
+        if (!one) return std::nullopt;
+        return simulate_step(one->plan, machine_, training).step;
     }
 
-    /// Each of these trainings with each value of the option, if that is free.
+    /// All of these values of an option where it is free, else what was asked.
     template <typename Value>
-    std::vector<TrainingSpec> with_each(const std::vector<TrainingSpec>& trainings,
-                                        const char* field, Value TrainingSpec::*member,
-                                        const std::vector<Value>& values) const {
-        if (!is_free(field)) return trainings;
-        std::vector<TrainingSpec> out;
-        for (TrainingSpec training : trainings)
-            for (const Value value : values) {
-                training.*member = value;
-                out.push_back(training);
-            }
-        return out;
+    std::vector<Value> choices(const char* field, Value TrainingSpec::*member,
+                               std::vector<Value> all) const {
+        return is_free(field) ? all : std::vector<Value>{asked_.*member};
     }
 
     /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
@@ -105,51 +95,67 @@ class PlanSearch {
     void try_host_slabs() {
         if (!has_option(asked_.schedule, "resident_layers")) return;
         try_micro_batches(asked_);
+        if (is_free("passes")) try_passes();
         if (best_seconds_ == kNever || !is_free("host_gradient_slabs")) return;
         TrainingSpec more = asked_;
         more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
+        more.passes = best_.passes;
         try_micro_batches(more);
     }
 
-    /// More micro-batches free memory for more passes: ends at the first number that gains nothing.
+    /// More micro-batches free memory for more layers: ends at the first number that gains nothing.
     void try_micro_batches(const TrainingSpec& base) {
-        if (!is_free("micro_batch")) return try_passes(base);
+        if (!is_free("micro_batch") || base.passes > 1) return try_ways(base);
         for (const std::int64_t parts : {1, 2, 4, 8}) {
             if (base.batch % parts != 0) return;
             const Seconds before = best_seconds_;
             TrainingSpec start = base;
             if (parts > 1) start.micro_batch = base.batch / parts;
-            try_passes(start);
+            try_ways(start);
             if (parts > 1 && before != kNever && best_seconds_ == before) return;
         }
     }
 
-    void try_passes(const TrainingSpec& base) {
-        for (const Pass& pass : passes(base))
-            if (could_gain(pass.at_least)) try_layers(pass.start);
+    /// More passes keep less at once, but hold the gradients of all layers: ends at the first
+    /// number after two that gains nothing.
+    void try_passes() {
+        for (const std::int64_t passes : {2, 4, 8, 16}) {
+            const Seconds before = best_seconds_;
+            TrainingSpec start = asked_;
+            start.passes = passes;
+            try_ways(start);
+            if (passes > 2 && best_seconds_ == before) return;
+        }
+    }
+
+    void try_ways(const TrainingSpec& base) {
+        for (const Way& way : ways(base))
+            if (could_gain(way.at_least)) try_layers(way.start);
     }
 
     /// Every combination of recomputation and home of the tables that fits, the least compute
     /// first. Checkpoints are on the host only if they do not fit the device.
-    std::vector<Pass> passes(TrainingSpec start) const {
+    std::vector<Way> ways(TrainingSpec start) const {
         if (is_free("resident_layers")) start.resident_layers = 0;
         if (is_free("keep_last_layers")) start.keep_last_layers = 0;
-        std::vector<TrainingSpec> all =
-            with_each({start}, "recompute", &TrainingSpec::recompute,
-                      {Recompute::full, Recompute::keep_attention, Recompute::none});
-        all = with_each(all, "resident_tables", &TrainingSpec::resident_tables,
-                        {ResidentTables::none, ResidentTables::both});
-        std::vector<Pass> out;
-        for (TrainingSpec& training : all) {
-            std::optional<Planned> found = with_needed_layers(training);
-            if (!found && is_free("checkpoints")) {
-                training.checkpoints = CheckpointPlacement::host;
-                found = with_needed_layers(training);
+        std::vector<Way> out;
+        for (const auto recompute :
+             choices("recompute", &TrainingSpec::recompute,
+                     {Recompute::full, Recompute::keep_attention, Recompute::none}))
+            for (const auto tables : choices("resident_tables", &TrainingSpec::resident_tables,
+                                             {ResidentTables::none, ResidentTables::both})) {
+                TrainingSpec training = start;
+                training.recompute = recompute;
+                training.resident_tables = tables;
+                std::optional<Planned> found = with_needed_layers(training);
+                if (!found && is_free("checkpoints")) {
+                    training.checkpoints = CheckpointPlacement::host;
+                    found = with_needed_layers(training);
+                }
+                if (found) out.push_back(way_from(with_kept_layers(*std::move(found))));
             }
-            if (found) out.push_back(pass_from(with_kept_layers(*std::move(found))));
-        }
         std::stable_sort(out.begin(), out.end(),
-                         [](const Pass& a, const Pass& b) { return a.at_least < b.at_least; });
+                         [](const Way& a, const Way& b) { return a.at_least < b.at_least; });
         return out;
     }
 
@@ -163,7 +169,7 @@ class PlanSearch {
 
     /// Compute does the least with the fewest resident layers: they leave the most memory for kept
     /// ones, and the GPU updates them.
-    Pass pass_from(Planned start) const {
+    Way way_from(Planned start) const {
         std::vector<FlowDemand> demands =
             operation_demands(start.plan.program, machine_, start.training);
         const Seconds at_least =
@@ -233,9 +239,7 @@ class PlanSearch {
         for (std::int64_t layers = least; layers < most; layers += stride) try_one(layers);
         while (stride > 1) {
             stride = (stride + 1) / 2;
-            const std::int64_t middle = best;
-            try_one(middle - stride);
-            try_one(middle + stride);
+            for (const std::int64_t layers : {best - stride, best + stride}) try_one(layers);
         }
     }
 
@@ -250,7 +254,7 @@ class PlanSearch {
                         one.training)
                 .at_least();
         if (!could_gain(bound * over_bound_)) return {bound * over_bound_};
-        const Seconds seconds = simulated(one);
+        const Seconds seconds = simulate_step(one.plan, machine_, one.training).step;
         if (seconds < best_seconds_) {
             best_ = one.training;
             best_seconds_ = seconds;

@@ -262,21 +262,9 @@ double state_bytes(const TrainingSpec& training) {
     return static_cast<double>(training.state_bytes) + scales;
 }
 
-double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
-    return std::min(tokens(training),
-                    static_cast<double>(model.vocabulary + model.learned_positions));
-}
-
 double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {
     constexpr double kTokens = 2 * 4, kRow = 3 * 4;
     return kTokens * tokens(training) + kRow * embedding_rows_in_use(model, training);
-}
-
-double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) {
-    const double most = embedding_rows_in_use(model, training);
-    const bool all = most == static_cast<double>(model.vocabulary + model.learned_positions);
-    if (all || training.distinct_tokens == 0) return most;
-    return std::min(most, static_cast<double>(training.distinct_tokens));
 }
 
 std::int64_t host_gradient_slabs(const TrainingSpec& training) {

@@ -72,6 +72,18 @@ bool sums_gradients(const TrainingSpec& training) {
     return training.micro_batches() > 1 || in_chunks;
 }
 
+double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
+    return std::min(tokens(training),
+                    static_cast<double>(model.vocabulary + model.learned_positions));
+}
+
+double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) {
+    const double most = embedding_rows_in_use(model, training);
+    const bool all = most == static_cast<double>(model.vocabulary + model.learned_positions);
+    if (all || training.distinct_tokens == 0) return most;
+    return std::min(most, static_cast<double>(training.distinct_tokens));
+}
+
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
     const TokenBlock block = training.micro_batch_block();
     double most = 0;

@@ -124,6 +124,21 @@ TEST_CASE("plan choice: a hundredth of device and host stays free", "[simulate]"
     CHECK(chosen >= 3);
 }
 
+TEST_CASE("plan choice: a large batch passes in parts that keep everything", "[simulate]") {
+    const MachineSpec machine = h200();
+    const TrainingSpec asked = batch_of(128);
+    const PlanChoice choice = choose_plan(eight_layers(), machine, asked, {});
+    CHECK(choice.training.passes > 1);
+    const Seconds chosen = seconds_of(eight_layers(), machine, choice.training);
+    for (const std::int64_t passes : {1, 2, 4, 8, 16}) {
+        TrainingSpec fixed = asked;
+        fixed.passes = passes;
+        const PlanChoice other = choose_plan(eight_layers(), machine, fixed, {"passes"});
+        CHECK(other.training.passes == passes);
+        CHECK(chosen <= 1.01 * seconds_of(eight_layers(), machine, other.training));
+    }
+}
+
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);
