@@ -6,6 +6,7 @@ namespace {
 enum class Orders : std::uint8_t { rows, columns, both };
 
 CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Orders orders) {
+    if (in.codes.scale != nullptr) return in.codes;
     const Matrix& values = in.values;
     auto* const scale =
         in.scale != nullptr ? in.scale : static_cast<Fp8Scale*>(memory.take(sizeof(Fp8Scale)));
@@ -18,16 +19,21 @@ CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Or
 
 }  // namespace
 
+Operand cast_once(Kernels& kernels, Workspace& operands, Operand in) {
+    if (operands.present()) in.codes = cast(kernels, operands, in, DType::e4m3, Orders::both);
+    return in;
+}
+
 void linear(Kernels& kernels, Workspace operands, const Linear& l) {
     Kernels::Product product{.d = l.y,
                              .a = l.x.values,
-                             .b = l.weight,
+                             .b = l.weight.values,
                              .transpose_b = Transpose::yes,
                              .addend = l.addend,
                              .bias = l.bias};
     if (operands.present()) {
         const CastOperand x = cast(kernels, operands, l.x, DType::e4m3, Orders::rows);
-        const CastOperand weight = cast(kernels, operands, {l.weight}, DType::e4m3, Orders::rows);
+        const CastOperand weight = cast(kernels, operands, l.weight, DType::e4m3, Orders::rows);
         product.a = x.rows, product.scale_a = x.scale;
         product.b = weight.rows, product.scale_b = weight.scale;
     }
@@ -60,10 +66,10 @@ void LinearBackward::weight(Matrix dweight, Operand x, bool accumulate) {
     operands_.rewind(mark);
 }
 
-void LinearBackward::input(Matrix dx, Matrix weight) {
-    if (!operands_.present()) return kernels_.gemm({.d = dx, .a = dy_.rows, .b = weight});
+void LinearBackward::input(Matrix dx, Operand weight) {
+    if (!operands_.present()) return kernels_.gemm({.d = dx, .a = dy_.rows, .b = weight.values});
     const Bytes mark = operands_.used();
-    const CastOperand codes = cast(kernels_, operands_, {weight}, DType::e4m3, Orders::columns);
+    const CastOperand codes = cast(kernels_, operands_, weight, DType::e4m3, Orders::columns);
     kernels_.gemm({.d = dx,
                    .a = dy_.rows,
                    .b = codes.columns,

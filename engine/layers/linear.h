@@ -6,28 +6,34 @@
 
 namespace sluice {
 
-/// A tensor of a product. With `scale`, the kernel that wrote it was given this scale.
-struct Operand {
-    Matrix values;
-    Fp8Scale* scale = nullptr;
-};
-
-/// y = x W^T + addend + bias; the last two may be absent.
-struct Linear {
-    Matrix y;
-    Operand x;
-    Matrix weight, addend;
-    Vector bias;
-};
-
-/// In FP8 if there is memory for `operands`. Of a whole tensor each: x and W in e4m3, dy in e5m2.
-void linear(Kernels& kernels, Workspace operands, const Linear& l);
-
 /// A tensor's codes, in the order of its rows and of its columns; without FP8 the tensor.
 struct CastOperand {
     Matrix rows{}, columns{};
     const Fp8Scale* scale = nullptr;
 };
+
+/// A tensor of a product. With `scale`, the kernel that wrote it was given this scale. With
+/// `codes`, it was cast before.
+struct Operand {
+    Matrix values;
+    Fp8Scale* scale = nullptr;
+    CastOperand codes = {};
+};
+
+/// The tensor with codes in both orders, taken from `operands`, for several products; without FP8
+/// as it is.
+Operand cast_once(Kernels& kernels, Workspace& operands, Operand in);
+
+/// y = x W^T + addend + bias; the last two may be absent.
+struct Linear {
+    Matrix y;
+    Operand x, weight;
+    Matrix addend = {};
+    Vector bias = {};
+};
+
+/// In FP8 if there is memory for `operands`. Of a whole tensor each: x and W in e4m3, dy in e5m2.
+void linear(Kernels& kernels, Workspace operands, const Linear& l);
 
 /// Both gradients of a product, in any order; dy is cast once, at the beginning.
 class LinearBackward {
@@ -36,7 +42,7 @@ class LinearBackward {
     /// dW = dy^T x, added to dW if `accumulate`.
     void weight(Matrix dweight, Operand x, bool accumulate);
     /// dx = dy W.
-    void input(Matrix dx, Matrix weight);
+    void input(Matrix dx, Operand weight);
 
   private:
     Kernels& kernels_;

@@ -32,7 +32,7 @@ struct TransformerLayer::Pass {
     /// y = x W^T.
     void linear(Matrix y, Operand x, const TensorPlace& place, Matrix addend = {},
                 Vector bias = {}) const {
-        sluice::linear(kernels, operands, {y, x, weight(place), addend, bias});
+        sluice::linear(kernels, operands, {y, x, {weight(place)}, addend, bias});
     }
 };
 
@@ -179,12 +179,12 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         // Gradients overwrite gate and up, and the norm; that of the product makes room for the
         // product again.
         LinearBackward down(kernels, pass.operands, {dy});
-        down.input(c.product, pass.weight(layout_.down));
+        down.input(c.product, {pass.weight(layout_.down)});
         kernels.swiglu_backward(c.gate_up, c.product, {gate_up.scale, product.scale}, c.codes);
         down.weight(target.matrix(layout_.down), product, add);
         LinearBackward up(kernels, pass.operands, gate_up);
         up.weight(target.matrix(layout_.gate_up), input, add);
-        up.input(c.normed, pass.weight(layout_.gate_up));
+        up.input(c.normed, {pass.weight(layout_.gate_up)});
         kernels.rms_norm_backward(dy, true, c.normed, c.residual, norm, epsilon_,
                                   target.vector(layout_.feed_forward_norm), add);
     });
@@ -201,7 +201,7 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
     LinearBackward output(kernels, pass.operands, {gradient});
     output.weight(target.matrix(layout_.output), {a.attention_output}, add);
-    output.input(doutput, pass.weight(layout_.output));
+    output.input(doutput, {pass.weight(layout_.output)});
     kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
                                sums);
     kernels.rotary(attention_, rotary_, dqkv, true);
@@ -215,7 +215,7 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     LinearBackward qkv(kernels, pass.operands, {dqkv});
     qkv.weight(target.matrix(layout_.qkv), {normed, pass.attention_input}, add);
     // The residual is no longer needed; the gradient of the normed input overwrites it.
-    qkv.input(a.residual, pass.weight(layout_.qkv));
+    qkv.input(a.residual, {pass.weight(layout_.qkv)});
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);
 }
@@ -231,27 +231,30 @@ HeadLoss::HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens)
 
 void HeadLoss::run(Kernels& kernels, HeadWeights weights, Matrix hidden,
                    const std::int32_t* targets, float scale, double* loss, GradientTarget target,
-                   Workspace workspace) const {
-    const Matrix projection(weights.projection, DType::bf16, projection_.rows, projection_.columns);
+                   Workspace workspace, Workspace operands) const {
+    const Operand projection =
+        cast_once(kernels, operands,
+                  {{weights.projection, DType::bf16, projection_.rows, projection_.columns}});
     const Vector norm{weights.norm, DType::bf16, norm_.rows};
     const std::int64_t chunk = std::min(chunk_, hidden.rows);
     const Matrix logits_memory = workspace.matrix(hidden.type, chunk, projection_.rows);
     const Matrix normed_memory = workspace.matrix(hidden.type, chunk, hidden.columns);
+    Fp8Scale* const scale_of_normed =
+        operands.present() ? static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale))) : nullptr;
     for (std::int64_t begin = 0; begin < hidden.rows; begin += chunk) {
         const std::int64_t rows = std::min(chunk, hidden.rows - begin);
         const Matrix x = hidden.row_range(begin, rows);
         const Matrix logits = logits_memory.row_range(0, rows);
         const Matrix normed = normed_memory.row_range(0, rows);
         const bool add = target.accumulate || begin > 0;
-        kernels.rms_norm(normed, x, norm, epsilon_);
-        kernels.gemm({.d = logits, .a = normed, .b = projection, .transpose_b = Transpose::yes});
+        Workspace of_chunk = operands;
+        kernels.rms_norm(normed, x, norm, epsilon_, scale_of_normed);
+        const Operand input = cast_once(kernels, of_chunk, {normed, scale_of_normed});
+        linear(kernels, of_chunk, {.y = logits, .x = input, .weight = projection});
         kernels.cross_entropy(logits, targets + begin, scale, loss);
-        kernels.gemm({.d = target.matrix(projection_),
-                      .a = logits,
-                      .b = normed,
-                      .transpose_a = Transpose::yes,
-                      .accumulate = add});
-        kernels.gemm({.d = normed, .a = logits, .b = projection});
+        LinearBackward back(kernels, of_chunk, {logits});
+        back.weight(target.matrix(projection_), input, add);
+        back.input(normed, projection);
         kernels.rms_norm_backward(x, false, normed, x, norm, epsilon_, target.vector(norm_), add);
     }
 }

@@ -106,9 +106,11 @@ class HeadLoss {
 
     /// Adds scale x the sum of the tokens' losses to *loss, overwrites `hidden` (tokens, hidden),
     /// the last layer's output, by its gradient, and writes or adds the head's gradients.
-    /// `workspace` holds a chunk's logits and normed hidden states.
+    /// `workspace` holds a chunk's logits and normed hidden states. Products are in FP8 if there is
+    /// memory for their `operands`.
     void run(Kernels& kernels, HeadWeights weights, Matrix hidden, const std::int32_t* targets,
-             float scale, double* loss, GradientTarget target, Workspace workspace) const;
+             float scale, double* loss, GradientTarget target, Workspace workspace,
+             Workspace operands = {}) const;
 
   private:
     std::int64_t chunk_;

@@ -44,7 +44,9 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       layers_(model.layer_count()),
       first_streamed_(static_cast<int>(training.resident_layers)),
       slot_bytes_(largest_slot(model)),
-      type_(activations) {
+      type_(activations),
+      fp8_layers_(training.compute == Compute::fp8),
+      fp8_head_(training.head_compute == Compute::fp8) {
     const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
     const int scale = activations == DType::fp32 ? 2 : 1;
     layout_ = layout_arena(with_room(plan, of_a_pass_, scale), operations, scale, kRoomForParts);

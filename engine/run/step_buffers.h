@@ -48,7 +48,13 @@ class DeviceBuffers {
     Matrix coming_back(std::int64_t which) const;
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
     Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
-    Workspace fp8_operands() const { return workspace(ids_.fp8_operands); }
+    /// Of products in FP8, which share memory; none in bf16.
+    Workspace layer_operands() const {
+        return fp8_layers_ ? workspace(ids_.fp8_operands) : Workspace();
+    }
+    Workspace head_operands() const {
+        return fp8_head_ ? workspace(ids_.fp8_operands) : Workspace();
+    }
     Workspace logits() const { return workspace(ids_.logits); }
     /// Tensors that a layer keeps of micro-batch `j`; an empty workspace if it keeps nothing.
     Workspace kept(int layer, std::int64_t j) const;
@@ -67,6 +73,7 @@ class DeviceBuffers {
     int layers_, first_streamed_;
     Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
     DType type_;
+    bool fp8_layers_, fp8_head_;
     ArenaLayout layout_;
     std::vector<ParameterBlock> resident_;
     char* arena_ = nullptr;

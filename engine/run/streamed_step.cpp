@@ -177,7 +177,7 @@ void StreamedStep::forward(const Operation& op) {
                             device_buffers_.hidden(op.layer, op.micro_batch),
                             device_buffers_.hidden(op.layer + 1, op.micro_batch),
                             kept(op.layer, op.micro_batch), device_buffers_.forward_workspace(),
-                            device_buffers_.fp8_operands());
+                            device_buffers_.layer_operands());
 }
 
 void StreamedStep::loss(const Operation& op, std::int64_t step) {
@@ -186,7 +186,8 @@ void StreamedStep::loss(const Operation& op, std::int64_t step) {
                                 op.micro_batch > 0};
     head_.run(device_.kernels(), head_weights(), hidden,
               device_buffers_.targets() + op.micro_batch * hidden.rows, state(step).loss_scale,
-              &device_buffers_.sums()->loss, target, device_buffers_.logits());
+              &device_buffers_.sums()->loss, target, device_buffers_.logits(),
+              device_buffers_.head_operands());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
     for (const TensorPlace& place : {head_.projection(), head_.norm()})
         finish_gradients(vector_at(device_buffers_.head_weights(), DType::bf16, place).data,
@@ -217,7 +218,7 @@ void StreamedStep::backward(const Operation& op) {
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(store_.layers(), op.micro_batch),
                              kept(op.layer, op.micro_batch), device_buffers_.backward_workspace(),
-                             device_buffers_.fp8_operands());
+                             device_buffers_.layer_operands());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
     finish_gradients(device_buffers_.gradient_slab(op.layer),
                      device_buffers_.gradient_sums(op.layer), layer(op.layer).layout().size);

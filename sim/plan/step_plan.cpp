@@ -81,6 +81,13 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      model.name),
                          "compute");
     }
+    if (training.head_compute == Compute::fp8 && model.vocabulary % 16 != 0) {
+        throw InputError(
+            fmt::format("--head-compute is fp8, but the vocabulary of {} has {} tokens, "
+                        "no multiple of 16; give bf16",
+                        model.name, model.vocabulary),
+            "head_compute");
+    }
     constexpr std::int64_t kMostPasses = 200'000;  // a plan of about a million operations
     if (model.layer_count() * training.micro_batches() > kMostPasses) {
         throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers "
@@ -94,12 +101,13 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
     check_plan_inputs(model, machine, training);
-    if (training.compute == Compute::fp8 && machine.gpu.fp8_gemm_flops_per_s == 0) {
+    if (training.computes_in_fp8() && machine.gpu.fp8_gemm_flops_per_s == 0) {
+        const std::string field = training.compute == Compute::fp8 ? "compute" : "head_compute";
         throw InputError(
-            fmt::format("--compute is fp8, but the GPU of {} has no FP8 products or its "
-                        "profile no fp8_dense_tflops; give bf16",
-                        machine.id),
-            "compute");
+            fmt::format("{} is fp8, but the GPU of {} has no FP8 products or its profile no "
+                        "fp8_dense_tflops; give bf16",
+                        field_flag(field), machine.id),
+            field);
     }
     return training.schedule->plan(model, machine, training);
 }

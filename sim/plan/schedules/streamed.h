@@ -56,8 +56,7 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
-/// Of a layer's largest product in FP8, a byte an element: in forward x and W, in backward dy in
-/// both orders and, one after the other, x and W.
+/// Of products in FP8: what the layers and the loss, which take turns, need at most.
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// The token index of a batch on the device: each token's row, the tokens in the order of their
 /// rows, and for each row in use which tokens are its (see engine/kernels/token_rows.h).

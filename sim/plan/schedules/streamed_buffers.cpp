@@ -132,7 +132,7 @@ class StreamedDeclaration {
         declare_gradient_sums();
         buffers_.kernel_workspace =
             build_.on_device("kernel workspace", Kind::workspace, kKernelWorkspace);
-        if (t_.compute == Compute::fp8)
+        if (t_.computes_in_fp8())
             buffers_.fp8_operands = build_.on_device("operands of products in FP8", Kind::workspace,
                                                      fp8_operand_bytes(model_, t_));
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));

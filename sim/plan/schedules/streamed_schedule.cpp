@@ -27,6 +27,37 @@ std::int32_t update_on_device(double parameters, double gradient_bytes,
     return build.kernels({memory_bound("AdamW", bytes * parameters)});
 }
 
+double table_elements(const ModelSpec& model) {
+    return static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden);
+}
+
+/// Of a layer's largest product, a byte an element: in forward x and W, in backward dy in both
+/// orders and, one after the other, x and W.
+double layer_operands(const ModelSpec& model, const TrainingSpec& training) {
+    const TokenBlock block = training.micro_batch_block();
+    double most = 0;
+    for (const LayerSpec& kind : model.kinds) {
+        for (const Kernel& k : backward_kernels(model, kind, block, KernelStyle::fused)) {
+            if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
+            const auto out = static_cast<double>(k.m), in = static_cast<double>(k.n),
+                       tokens = static_cast<double>(k.k);
+            const double forward = tokens * in + out * in,
+                         backward = 2 * tokens * out + std::max(tokens * in, out * in);
+            most = std::max(most, static_cast<double>(k.count) * std::max(forward, backward));
+        }
+    }
+    return most;
+}
+
+/// Codes of the output projection, and of a chunk's normed hidden states and logits' gradients, in
+/// both orders.
+double head_operands(const ModelSpec& model, const TrainingSpec& training) {
+    const double rows = static_cast<double>(
+        std::min(training.loss_chunk_tokens, training.micro_batch_block().tokens()));
+    return 2 *
+           (table_elements(model) + rows * static_cast<double>(model.hidden + model.vocabulary));
+}
+
 /// From the first operation of a kind to the first of the next; the tail lasts until the next
 /// step's first compute.
 std::vector<Phase> streamed_phases() {
@@ -47,7 +78,7 @@ ScheduleRecord streamed_schedule() {
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
-                    "recompute", "keep_last_layers", "kept_bits", "resident_layers",
+                    "head_compute", "recompute", "keep_last_layers", "kept_bits", "resident_layers",
                     "resident_tables", "checkpoints", "state_bytes", "optimizer_threads",
                     "clipping", "loss_chunk_tokens", "feed_forward_chunk_tokens",
                     "distinct_tokens"},
@@ -85,19 +116,8 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
 }
 
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    const TokenBlock block = training.micro_batch_block();
-    double most = 0;
-    for (const LayerSpec& kind : model.kinds) {
-        for (const Kernel& k : backward_kernels(model, kind, block, KernelStyle::fused)) {
-            if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
-            const auto out = static_cast<double>(k.m), in = static_cast<double>(k.n),
-                       tokens = static_cast<double>(k.k);
-            const double forward = tokens * in + out * in,
-                         backward = 2 * tokens * out + std::max(tokens * in, out * in);
-            most = std::max(most, static_cast<double>(k.count) * std::max(forward, backward));
-        }
-    }
-    return most;
+    return std::max(training.compute == Compute::fp8 ? layer_operands(model, training) : 0,
+                    training.head_compute == Compute::fp8 ? head_operands(model, training) : 0);
 }
 
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
@@ -106,10 +126,14 @@ StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingS
     const std::int64_t tokens = training.micro_batch_block().tokens();
     const std::int64_t chunk = training.loss_chunk_tokens;
     const auto list = [&](std::int64_t rows) {
-        return build.kernels(loss_kernels(model, {1, rows}, chunk, KernelStyle::fused));
+        return build.kernels(
+            loss_kernels(model, {1, rows}, chunk, KernelStyle::fused, training.head_compute));
     };
     StreamedHeadKernels out;
-    if (tokens >= chunk) out.loss.assign(static_cast<std::size_t>(tokens / chunk), list(chunk));
+    if (training.head_compute == Compute::fp8)
+        out.loss.push_back(build.kernels({cast_to_fp8(table_elements(model), 2, true)}));
+    if (tokens >= chunk)
+        out.loss.insert(out.loss.end(), static_cast<std::size_t>(tokens / chunk), list(chunk));
     if (tokens % chunk > 0) out.loss.push_back(list(tokens % chunk));
     out.finish_gradients = finish_gradients(table, true, build);
     out.update =

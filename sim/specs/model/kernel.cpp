@@ -72,6 +72,11 @@ Kernel in_fp8(Kernel product) {
     return product;
 }
 
+Kernel cast_to_fp8(double elements, int orders, bool sought) {
+    const int reads = sought ? 2 : 1;
+    return memory_bound("cast to FP8", (reads * kBf16 + orders) * elements, 1 + reads);
+}
+
 Kernel attention_forward(const AttentionSize& size) {
     Kernel kernel;
     kernel.kind = KernelKind::attention_forward;

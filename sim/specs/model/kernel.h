@@ -65,6 +65,9 @@ Kernel with_addend(Kernel product);
 
 /// The same with operands of a byte an element.
 Kernel in_fp8(Kernel product);
+/// Clears the scale of a matrix, reads it for its largest number if that is `sought`, reads it and
+/// writes codes in one or two orders.
+Kernel cast_to_fp8(double elements, int orders, bool sought);
 
 /// Causal attention of `sequences` sequences; value_dim is the width of a head's values.
 struct AttentionSize {

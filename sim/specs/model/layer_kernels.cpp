@@ -156,14 +156,10 @@ class LayerKernels {
         add(fp8_ ? in_fp8(input) : input);
         add(fp8_ ? in_fp8(weights) : weights);
     }
-    /// In FP8: clears the scale, reads the tensor for its largest number if that is not known,
-    /// reads it and writes codes in one or two orders.
     void cast(std::int64_t rows, std::int64_t columns, std::int64_t count, int orders,
               Largest largest) {
         if (!fp8_) return;
-        const int reads = largest == Largest::known ? 1 : 2;
-        add(memory_bound("cast to FP8", (reads * kBf16 + orders) * product(rows * count, columns),
-                         1 + reads));
+        add(cast_to_fp8(product(rows * count, columns), orders, largest == Largest::sought));
     }
 
     template <typename Use>

@@ -90,18 +90,25 @@ void check_used_options(const TrainingSpec& spec) {
 
 /// Weight gradients sum over tokens, and FP8 products have sums of multiples of 16 terms.
 void check_fp8(const TrainingSpec& spec) {
-    if (spec.compute != Compute::fp8) return;
+    if (!spec.computes_in_fp8()) return;
+    const bool in_layers = spec.compute == Compute::fp8;
+    const std::string field = in_layers ? "compute" : "head_compute";
     const std::int64_t tokens = spec.micro_batch_block().tokens();
     if (tokens % 16 != 0)
-        throw InputError(fmt::format("--compute is fp8 with {} tokens in a micro-batch, expected a "
+        throw InputError(fmt::format("{} is fp8 with {} tokens in a micro-batch, expected a "
                                      "multiple of 16; change --seq or --micro-batch",
-                                     tokens),
-                         "compute");
-    if (spec.feed_forward_chunk_tokens % 16 != 0)
-        throw InputError(fmt::format("--feed-forward-chunk-tokens is {}, expected a multiple of 16 "
-                                     "with --compute fp8",
-                                     spec.feed_forward_chunk_tokens),
-                         "feed_forward_chunk_tokens");
+                                     field_flag(field), tokens),
+                         field);
+    const auto check_chunk = [](const char* chunk, std::int64_t of, const char* because) {
+        if (of % 16 == 0) return;
+        throw InputError(fmt::format("{} is {}, expected a multiple of 16 with {} fp8",
+                                     field_flag(chunk), of, field_flag(because)),
+                         chunk);
+    };
+    if (in_layers)
+        check_chunk("feed_forward_chunk_tokens", spec.feed_forward_chunk_tokens, "compute");
+    if (spec.head_compute == Compute::fp8)
+        check_chunk("loss_chunk_tokens", spec.loss_chunk_tokens, "head_compute");
 }
 
 }  // namespace

@@ -119,6 +119,46 @@ TEST_CASE("head loss: loss and all gradients are those of its formulas in float6
     }
 }
 
+TEST_CASE("head loss: in FP8 the loss and all gradients are near those in bf16", "[layers]") {
+    at::manual_seed(12);
+    ModelSpec model = head_model(false);
+    TrainingSpec training;
+    training.batch = 1;
+    training.sequence = 96;
+    training.loss_chunk_tokens = 32;
+    training.head_compute = Compute::fp8;
+    const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
+    const HeadLoss head(model, training.loss_chunk_tokens);
+    const FlatRange weights = random_head(head);
+    const at::Tensor given = random_matrix(DType::fp32, 96, model.hidden);
+    const auto targets = random_targets(96, model.vocabulary, true);
+    const auto run = [&](Workspace operands, double& loss) {
+        const FlatRange gradients(DType::fp32, head.elements());
+        const at::Tensor hidden = given.clone();
+        PlannedMemory logits(plan, plan.buffers.logits, DType::fp32);
+        head.run(kernels(), head.weights_in(weights.data()), matrix_of(hidden), targets.data(),
+                 1.0F / 96, &loss, {gradients.data(), DType::fp32, false}, logits.workspace(),
+                 operands);
+        return std::vector<at::Tensor>{hidden, gradients.tensor(head.projection()).clone(),
+                                       gradients.tensor(head.norm()).clone()};
+    };
+    PlannedMemory operands(plan, plan.buffers.fp8_operands, DType::bf16);
+    double plain = 0, coded = 0;
+    const std::vector<at::Tensor> exact = run({}, plain), near = run(operands.workspace(), coded);
+    CHECK(operands.guard_untouched());
+    // Logits have the size of 1, and each is off by the errors of two operands of 2^-4 at most, of
+    // which those of 40 terms add up at random.
+    CHECK(coded != plain);
+    CHECK(std::abs(coded - plain) < 0.02 * plain);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double error =
+            (near[i] - exact[i]).norm().item<double>() / exact[i].norm().item<double>();
+        CAPTURE(i, error);
+        CHECK(error > 0x1p-8);
+        CHECK(error < 0.2);  // of W 2^-4 and of the logits' gradient 2^-3 at most, and its change
+    }
+}
+
 TEST_CASE("head loss: without a single target there is no loss and no gradient", "[layers]") {
     const ModelSpec model = head_model(false);
     const HeadLoss head(model, 3);

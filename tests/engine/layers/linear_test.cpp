@@ -28,10 +28,10 @@ TEST_CASE("linear: products in FP8 and their gradients differ by the rounding of
     std::vector<char> memory(1 << 16);
     const Workspace operands(memory.data(), static_cast<Bytes>(memory.size()));
     linear(kernels(), operands,
-           {matrix_of(y), {matrix_of(x)}, matrix_of(weight), matrix_of(addend), {}});
+           {matrix_of(y), {matrix_of(x)}, {matrix_of(weight)}, matrix_of(addend), {}});
     LinearBackward backward_of(kernels(), operands, {matrix_of(dy)});
     backward_of.weight(matrix_of(dweight), {matrix_of(x)}, true);
-    backward_of.input(matrix_of(dx), matrix_of(weight));
+    backward_of.input(matrix_of(dx), {matrix_of(weight)});
     const auto wide = [](const at::Tensor& t) { return t.to(at::kDouble); };
     // A number moves by 2^-4 of itself at most in e4m3, 2^-3 in e5m2. Errors of both operands add
     // up as those of terms with random signs, and so do the terms.
@@ -43,4 +43,32 @@ TEST_CASE("linear: products in FP8 and their gradients differ by the rounding of
     CHECK((least < of_dx && of_dx < backward));
     const double of_dweight = error(dweight - 1e-3, at::mm(wide(dy).t(), wide(x)));
     CHECK((least < of_dweight && of_dweight < backward));
+}
+
+TEST_CASE("linear: a tensor that is cast once has the same products", "[layers]") {
+    at::manual_seed(4);
+    const at::Tensor x = at::randn({32, 48}), weight = at::randn({64, 48}),
+                     dy = at::randn({32, 64});
+    std::vector<char> memory(1 << 16);
+    const Workspace all(memory.data(), static_cast<Bytes>(memory.size()));
+    const auto products = [&](Workspace operands, const Operand& in, const Operand& of_weight) {
+        const at::Tensor y = unwritten(DType::fp32, {32, 64}), dweight = at::zeros({64, 48}),
+                         dx = unwritten(DType::fp32, {32, 48});
+        linear(kernels(), operands, {.y = matrix_of(y), .x = in, .weight = of_weight});
+        LinearBackward back(kernels(), operands, {matrix_of(dy)});
+        back.weight(matrix_of(dweight), in, true);
+        back.input(matrix_of(dx), of_weight);
+        return at::cat({y.flatten(), dweight.flatten(), dx.flatten()});
+    };
+    Workspace operands = all;
+    const Operand once = cast_once(kernels(), operands, {matrix_of(x)}),
+                  weight_once = cast_once(kernels(), operands, {matrix_of(weight)});
+    const at::Tensor cast = products(operands, once, weight_once),
+                     each = products(all, {matrix_of(x)}, {matrix_of(weight)}),
+                     bf16 = products({}, {matrix_of(x)}, {matrix_of(weight)});
+    CHECK(cast.equal(each));
+    CHECK_FALSE(cast.equal(bf16));
+    Workspace none;
+    CHECK(
+        products({}, cast_once(kernels(), none, {matrix_of(x)}), {matrix_of(weight)}).equal(bf16));
 }

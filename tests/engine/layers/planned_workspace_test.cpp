@@ -70,8 +70,11 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     Workspace keep = room(plan.buffers.kept.front(), training.micro_batches());
     const LayerActivations kept = layer.keep(training.recompute, keep, training.kept_bits);
     const BufferId fp8 = plan.buffers.fp8_operands;
-    const Workspace operands = fp8 == kNoBuffer ? Workspace{} : room(fp8);
-    CHECK(operands.present() == (training.compute == Compute::fp8));
+    REQUIRE((fp8 != kNoBuffer) == training.computes_in_fp8());
+    const auto operands_if = [&](Compute compute) {
+        return compute == Compute::fp8 ? room(fp8) : Workspace{};
+    };
+    const Workspace operands = operands_if(training.compute);
     CHECK_NOTHROW(
         layer.forward(kernels, at, x, x, kept, room(plan.buffers.forward_workspace), operands));
     CHECK_NOTHROW(layer.backward(kernels, at, {at, DType::fp32, true}, x, x, kept,
@@ -80,7 +83,8 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     double loss = 0;
     const std::vector<std::int32_t> targets(static_cast<std::size_t>(x.rows));
     CHECK_NOTHROW(head.run(kernels, head.weights_in(at), x, targets.data(), 1, &loss,
-                           {at, DType::fp32, true}, room(plan.buffers.logits)));
+                           {at, DType::fp32, true}, room(plan.buffers.logits),
+                           operands_if(training.head_compute)));
 }
 
 }  // namespace
@@ -104,8 +108,11 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.feed_forward_chunk_tokens = chunk;
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
-                        for (const Compute compute : {Compute::bf16, Compute::fp8}) {
+                        for (const auto& [compute, head] : {std::pair{Compute::bf16, Compute::bf16},
+                                                            {Compute::fp8, Compute::bf16},
+                                                            {Compute::bf16, Compute::fp8}}) {
                             t.compute = compute;
+                            t.head_compute = head;
                             for (const std::int64_t bits : {16, 8}) {
                                 t.kept_bits = bits;
                                 check_layer(model, t, addresses.base());

@@ -40,6 +40,23 @@ TEST_CASE("fp8: a training's loss stays beside bf16's", "[run]") {
     CHECK(difference < 0.08 * (first - last));
 }
 
+TEST_CASE("fp8: the output projection's products, with or without the layers'", "[run]") {
+    TrainingSpec head = tiny_training();
+    head.head_compute = Compute::fp8;
+    const TinyResult plain = train(tiny_model(), tiny_training()),
+                     coded = train(tiny_model(), head), all = train(tiny_model(), in_fp8(head));
+    CHECK(coded.state != plain.state);
+    CHECK(all.state != coded.state);
+    CHECK(all.state != train(tiny_model(), in_fp8()).state);
+    for (const TinyResult* const one : {&coded, &all})
+        CHECK(std::abs(one->losses.back() - plain.losses.back()) < 0.02 * plain.losses.back());
+    TrainingSpec homes = head;
+    homes.resident_layers = 2;
+    homes.resident_tables = ResidentTables::both;
+    homes.buffer_depth = 1;
+    CHECK(train(tiny_model(), homes).state == coded.state);
+}
+
 TEST_CASE("fp8: micro-batches and homes change the order of sums at most", "[run]") {
     const TinyResult one = train(tiny_model(), in_fp8());
     TrainingSpec homes = tiny_training();

@@ -58,6 +58,24 @@ TEST_CASE("fp8: a plan has room for the operands of one product", "[plan]") {
     CHECK(fp8_operand_bytes(model, training) == 32768.0 * 2 * 37888 + 37888.0 * 3584);
 }
 
+TEST_CASE("fp8: the loss casts the output projection once, and each chunk's tensors", "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    TrainingSpec training;
+    training.batch = 8;
+    training.head_compute = Compute::fp8;
+    // In both orders: W (152064, 3584), a chunk's hidden states (4096, 3584) and the gradient of
+    // its logits (4096, 152064).
+    CHECK(fp8_operand_bytes(model, training) ==
+          2.0 * (152064.0 * 3584 + 4096.0 * 3584 + 4096.0 * 152064));
+    PlanBuilder build(KernelStyle::fused);
+    const StreamedHeadKernels kernels = declare_head_kernels(model, training, build);
+    CHECK(kernels.loss.size() == 1 + 2);
+    const KernelList bf16 = loss_kernels(model, {1, 4096}, 4096, KernelStyle::fused),
+                     fp8 = loss_kernels(model, {1, 4096}, 4096, KernelStyle::fused, Compute::fp8);
+    CHECK(fp8.size() == bf16.size() + 2);
+    CHECK(total_flops(fp8) == total_flops(bf16));
+}
+
 TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     const auto refusal = [](const char* gpu, const char* model, const TrainingSpec& training) {
         return input_error_of([&] {
@@ -76,6 +94,14 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     odd.feed_forward_chunk_tokens = 100;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", odd),
                ContainsSubstring("--feed-forward-chunk-tokens is 100"));
+    TrainingSpec head;
+    head.head_compute = Compute::fp8;
+    CHECK_THAT(refusal("a100-80gb-sxm", "qwen2.5-7b", head),
+               ContainsSubstring("--head-compute is fp8, but the GPU of"));
+    CHECK_THAT(refusal("h200-sxm-pcie5", "gpt2", head), ContainsSubstring("50257 tokens"));
+    head.loss_chunk_tokens = 100;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", head),
+               ContainsSubstring("--loss-chunk-tokens is 100"));
 }
 
 }  // namespace sluice
