@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <utility>
 
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
@@ -123,6 +122,8 @@ class PlanSearch {
             const Seconds before = best_seconds_;
             TrainingSpec start = asked_;
             start.passes = passes;
+            if (is_free("micro_batch")) start.micro_batch = 0;
+            if (is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
             try_ways(start);
             if (passes > 2 && best_seconds_ == before) return;
         }
