@@ -26,7 +26,7 @@ namespace {
 struct Flags {
     ScenarioFlags scenario;
     TrainSettings settings;
-    std::optional<std::string> plan, report, trace, timeline;
+    std::optional<std::string> save_memory, plan, report, trace, timeline;
 };
 
 void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
@@ -120,7 +120,7 @@ void add_run_flags(CLI::App& app, Flags& flags) {
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
     app.add_option(
-        "--save-memory", s.save_memory,
+        "--save-memory", flags.save_memory,
         "host memory, as in 16GiB, with which training goes on while a checkpoint is "
         "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
     app.add_flag("--save-best", s.save_best,
@@ -179,6 +179,12 @@ PlannedScenario asked_run(const Flags& flags, const std::optional<ExpectedStep>&
     return asked;
 }
 
+std::optional<Bytes> read_save_memory(const Flags& flags) {
+    if (!flags.save_memory) return std::nullopt;
+    if (*flags.save_memory == "0") return 0;
+    return static_cast<Bytes>(parse_memory_size(*flags.save_memory, "--save-memory"));
+}
+
 int train(const Flags& flags) {
     std::optional<ExpectedStep> expected;
     if (flags.plan) expected = read_expected_step(*flags.plan);
@@ -196,6 +202,9 @@ int train(const Flags& flags) {
         throw InputError("--save-every needs --out, the folder that checkpoints are written to");
     if (flags.settings.save_best && !flags.settings.out)
         throw InputError("--save-best needs --out, the folder that checkpoints are written to");
+    if (flags.save_memory && !flags.settings.out)
+        throw InputError("--save-memory needs --out, the folder that checkpoints are written to");
+    const std::optional<Bytes> save_memory = read_save_memory(flags);
     check_files(flags);
     // A file stays open for each shard of tokens; the usual limit is 1024.
     rlimit files{};
@@ -209,6 +218,7 @@ int train(const Flags& flags) {
     const bool writes = flags.report || flags.trace || flags.timeline;
     const bool measure = writes || expected;
     TrainSettings settings = flags.settings;
+    settings.save_memory = save_memory;
     if (expected) settings.expected_step = expected->step;
     settings.model_files = settings.load.value_or(asked.model.model);
     const RunResult result = run_training(model, training, settings, measure);

@@ -216,12 +216,29 @@ void refuse_other_best(const std::string& out) {
     const std::string path = path_in(out, kBest);
     std::error_code error;
     const fs::file_status status = fs::symlink_status(path, error);
-    if (!fs::exists(status) || fs::is_symlink(status)) return;
-    throw InputError(
-        fmt::format("{}: is there already, expected the link that --save-best makes or nothing; "
-                    "move it away or "
-                    "choose another --out",
-                    path));
+    if (fs::exists(status) && !fs::is_symlink(status))
+        throw InputError(fmt::format(
+            "{}: is there already, expected the link that --save-best makes or nothing; move it "
+            "away or choose another --out",
+            path));
+    // Some file systems have no links, which the first best checkpoint should not find out.
+    const std::string trial = path + std::string(kPartial);
+    fs::remove(trial, error);
+    fs::create_directory_symlink(checkpoint_name(0), trial, error);
+    if (error)
+        throw InputError(fmt::format(
+            "--out {}: a link cannot be made there ({}), which --save-best needs; choose another "
+            "--out, or leave --save-best out",
+            out, error.message()));
+    fs::remove(trial, error);
+}
+
+void forget_best_after(const std::string& out, std::int64_t step) {
+    const std::string path = path_in(out, kBest);
+    std::error_code error;
+    const std::string name = fs::read_symlink(path, error).string();
+    for (const std::int64_t later : checkpoint_steps(out))
+        if (later > step && name == checkpoint_name(later)) fs::remove(path, error);
 }
 
 void point_best_at(const std::string& out, const std::string& name) {

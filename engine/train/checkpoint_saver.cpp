@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "engine/train/progress.h"
@@ -91,10 +92,16 @@ void CheckpointSaver::start(const TrainingState& state, std::optional<std::int64
             StateSnapshot& snapshot;
             ~Close() { snapshot.close(); }
         } close{snapshot_};
-        checkpoints_.save(store_, state, false, rising_since,
-                          [this](int section, const std::byte* from, std::span<std::byte> to) {
-                              snapshot_.read(section, from, to);
-                          });
+        // What fails here must not cost the next checkpoint, or the run.
+        try {
+            checkpoints_.save(store_, state, false, rising_since,
+                              [this](int section, const std::byte* from, std::span<std::byte> to) {
+                                  snapshot_.read(section, from, to);
+                              });
+        } catch (const std::exception& error) {
+            say_on_stderr(fmt::format("sluice-train: no checkpoint of step {}: {}\n", state.step,
+                                      error.what()));
+        }
     });
     snapshot_.copy_resident();
 }

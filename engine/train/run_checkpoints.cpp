@@ -42,7 +42,7 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
                 say(fmt::format("note: --state-bytes was {} and is {}: moments are rounded\n",
                                 state.state_bytes, store.state_bytes()));
             if (!changes.empty()) say(fmt::format("note: {}\n", changes));
-            find_best(folder, state, settings);
+            find_best(state, settings);
             return state;
         } catch (const DamagedCheckpoint& damage) {
             say_on_stderr(fmt::format("warning: {}\n", damage.what()));
@@ -56,16 +56,23 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
     return std::nullopt;
 }
 
-void RunCheckpoints::find_best(const std::string& folder, const TrainingState& state,
-                               const std::string& settings) {
+/// The link may be missing after a kill, or name a later checkpoint, which was damaged or which the
+/// run will replace.
+void RunCheckpoints::find_best(const TrainingState& state, const std::string& settings) {
     if (!settings_.save_best) return;
-    if (const auto best = best_checkpoint(*settings_.out, model_);
-        best && same_validation(best->settings, settings))
-        best_ = best->validation_loss;
-    // A kill after a checkpoint was whole and before the link was made.
-    if (!same_validation(state.settings, settings) || !is_best(state.validation_loss)) return;
-    point_best_at(*settings_.out, std::filesystem::path(folder).filename().string());
-    best_ = state.validation_loss;
+    std::optional<std::int64_t> found;
+    for (const std::int64_t step : checkpoint_steps(*settings_.out)) {
+        if (step > state.step) continue;
+        const auto one = checkpoint_state(*settings_.out, step, model_);
+        if (!one || !same_validation(one->settings, settings) || !is_best(one->validation_loss))
+            continue;
+        best_ = one->validation_loss;
+        found = step;
+    }
+    if (found)
+        point_best_at(*settings_.out, checkpoint_name(*found));
+    else
+        forget_best_after(*settings_.out, state.step);
 }
 
 bool RunCheckpoints::is_best(std::optional<double> validation_loss) const {

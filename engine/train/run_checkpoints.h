@@ -40,9 +40,8 @@ class RunCheckpoints {
 
   private:
     bool is_best(std::optional<double> validation_loss) const;
-    /// Before a run with these settings goes on from `state` of `folder`.
-    void find_best(const std::string& folder, const TrainingState& state,
-                   const std::string& settings);
+    /// Before a run with these settings goes on from `state`.
+    void find_best(const TrainingState& state, const std::string& settings);
 
     const ModelSpec& model_;
     const TrainSettings& settings_;

@@ -35,7 +35,7 @@ struct TrainSettings {
     int keep = 2;                         ///< newest checkpoints that stay
     /// Host memory for state that is to be written while it changes; 0: steps wait until a
     /// checkpoint is written; empty: what the plan leaves
-    std::optional<std::string> save_memory;
+    std::optional<Bytes> save_memory;
     bool save_best = false;  ///< keep the checkpoint with the lowest validation loss
     bool resume = false;     ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets

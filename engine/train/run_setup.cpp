@@ -58,11 +58,8 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Ho
     const bool saves_within = (settings.save_every > 0 && settings.save_every < settings.steps) ||
                               (settings.save_best && settings.validate_every < settings.steps);
     if (!settings.out || !saves_within) return 0;
-    if (settings.save_memory == "0") return 0;
     const Bytes needed = whole_snapshot_bytes(model, static_cast<int>(training.state_bytes));
-    if (settings.save_memory)
-        return std::min(
-            needed, static_cast<Bytes>(parse_memory_size(*settings.save_memory, "--save-memory")));
+    if (settings.save_memory) return std::min(needed, *settings.save_memory);
     rlimit space{};  // it also counts what is mapped and never touched
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) return 0;
     Bytes free = fit.host.usable;
@@ -72,10 +69,12 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Ho
     return std::min(needed, left / 2);
 }
 
-PlannedStep with_save_memory(PlannedStep plan, Bytes bytes) {
+PlannedStep with_save_memory(PlannedStep plan, const TrainingSpec& training, Bytes bytes) {
+    const bool pinned = training.resident_layers > 0 || training.resident_head();
     Peak& host = plan.fit.host.peak;
     host.bytes += bytes;
-    host.by_kind[static_cast<std::size_t>(MemoryKind::pinned_buffers)] += bytes;
+    const MemoryKind kind = pinned ? MemoryKind::pinned_buffers : MemoryKind::workspace;
+    host.by_kind[static_cast<std::size_t>(kind)] += bytes;
     return plan;
 }
 

@@ -22,12 +22,12 @@ PlannedStep with_double_device_memory(PlannedStep plan);
 
 /// Host memory for state that is still to be written when it changes (StateSnapshot): what
 /// --save-memory says, else all that is needed or half of what the plan and other programs leave;
-/// none if no step comes after a checkpoint. Throws InputError if --save-memory is no size.
+/// none if no step comes after a checkpoint.
 Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const HostFacts& host,
                          const ModelSpec& model, const TrainingSpec& training);
 
-/// Counts that memory as page-locked buffers.
-PlannedStep with_save_memory(PlannedStep plan, Bytes bytes);
+/// Counts that memory, which is page-locked where sections are resident.
+PlannedStep with_save_memory(PlannedStep plan, const TrainingSpec& training, Bytes bytes);
 
 /// Prints the plan's memory by kind, before anything is allocated.
 void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,

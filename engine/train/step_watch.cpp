@@ -1,16 +1,13 @@
 #include "engine/train/step_watch.h"
 
-#include "engine/device/device.h"
+#include "engine/machine/nvml.h"
 
 namespace sluice {
 
-StepWatch::Reading StepWatch::read() const {
-    return {host_seconds(), gpu_ ? gpu_->energy_j() : std::nullopt};
-}
-
-void StepWatch::restart() {
-    if (!last_) gpu_ = Nvml::open(attached_gpu_bus_id());
-    last_ = read();
+EnergyCounter gpu_energy_counter(const std::string& pci_bus_id) {
+    return [gpu = std::shared_ptr<Nvml>(Nvml::open(pci_bus_id))] {
+        return gpu ? gpu->energy_j() : std::nullopt;
+    };
 }
 
 StepWatch::Passed StepWatch::after_step() {

@@ -2,18 +2,28 @@
 // and the driver's counter.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
-#include "engine/machine/nvml.h"
+#include "engine/device/device.h"
 
 namespace sluice {
 
+/// Joules since some time; empty if they cannot be read.
+using EnergyCounter = std::function<std::optional<double>()>;
+/// Of the GPU at this PCI address.
+EnergyCounter gpu_energy_counter(const std::string& pci_bus_id);
+
 class StepWatch {
   public:
-    /// Before the first step, and whenever something else than a step was done. The first call
-    /// finds the GPU that the calling thread is attached to.
-    void restart();
+    using Clock = std::function<Seconds()>;
+    explicit StepWatch(Clock clock = host_seconds) : clock_(std::move(clock)) {}
+    void read_energy(EnergyCounter joules) { counter_ = std::move(joules); }
+
+    /// Before the first step, and whenever something else than a step was done.
+    void restart() { last_ = read(); }
 
     struct Passed {
         Seconds seconds = 0;
@@ -31,9 +41,10 @@ class StepWatch {
         Seconds at = 0;
         std::optional<double> joules;
     };
-    Reading read() const;
+    Reading read() const { return {clock_(), counter_()}; }
 
-    std::unique_ptr<Nvml> gpu_;
+    Clock clock_;
+    EnergyCounter counter_ = [] { return std::nullopt; };
     std::optional<Reading> last_;
     int steps_ = 0;
     Seconds seconds_ = 0;  ///< of the steps that count

@@ -178,10 +178,11 @@ void refuse_damage(const std::string& folder) {
 
 }  // namespace
 
-std::optional<TrainingState> best_checkpoint(const std::string& out, const ModelSpec& model) {
-    const std::filesystem::path folder = std::filesystem::path(out) / kBest;
+std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64_t step,
+                                              const ModelSpec& model) {
     try {
-        return read_training_record((folder / kTrainingRecordFile).string(), model);
+        return read_training_record(
+            path_in(path_in(out, checkpoint_name(step)), kTrainingRecordFile), model);
     } catch (const InputError&) {
         return std::nullopt;
     }

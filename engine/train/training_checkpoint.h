@@ -79,7 +79,9 @@ void point_latest_at(const std::string& out, const std::string& name);
 /// Links `best` to a checkpoint, from then on exempt from remove_older_checkpoints(). Throws
 /// InputError.
 void point_best_at(const std::string& out, const std::string& name);
-/// Throws InputError if something else has the name of that link.
+/// Removes that link if it names a checkpoint after `step`.
+void forget_best_after(const std::string& out, std::int64_t step);
+/// Throws InputError if something else has the name of that link, or no link can be made there.
 void refuse_other_best(const std::string& out);
 
 /// Steps of the whole checkpoints, highest first. Throws InputError if `out` cannot be read.
@@ -125,8 +127,9 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
 /// cannot be read or that renaming fails.
 std::optional<std::string> newest_checkpoint(const std::string& out);
 
-/// What the best checkpoint says of itself; empty if there is none, or it is damaged.
-std::optional<TrainingState> best_checkpoint(const std::string& out, const ModelSpec& model);
+/// What the checkpoint of a step says of itself; empty if there is none, or it cannot be read.
+std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64_t step,
+                                              const ModelSpec& model);
 
 /// Folders of the whole checkpoints: the one that `latest` names, then by step, highest first.
 /// Otherwise as newest_checkpoint().

@@ -37,7 +37,8 @@ class Run {
     void prepare();
     /// With the memory that saving takes.
     PlannedStep planned() const {
-        return with_save_memory(planned_step(plan_.step, machine_, training_), save_memory_);
+        const PlannedStep step = planned_step(plan_.step, machine_, training_);
+        return with_save_memory(step, training_, save_memory_);
     }
     void allocate();
     /// The batch after `now`, which `step` trains on. If the data is wrong, the finished steps are
@@ -96,9 +97,9 @@ void Run::prepare() {
     }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
+    save_memory_ = choose_save_memory(settings_, planned().fit, host_facts_, model_, training_);
     PlannedStep plan = planned();
-    save_memory_ = choose_save_memory(settings_, plan.fit, host_facts_, model_, training_);
-    plan = planned();
+    if (device_facts_.is_gpu) watch_.read_energy(gpu_energy_counter(attached_gpu_bus_id()));
     if (type_ == DType::fp32) plan = with_double_device_memory(std::move(plan));
     const Peak& host_peak = plan.fit.host.peak;
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);

@@ -88,6 +88,14 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                         model.name, model.vocabulary),
             "head_compute");
     }
+    for (const LayerSpec& kind : model.kinds) {
+        const std::int64_t width = kind.feed_forward.intermediate;
+        if (training.kept_bits == 16 || width % 8 == 0) continue;
+        throw InputError(fmt::format("--kept-bits is {}, but a feed-forward of {} is {} wide, no "
+                                     "multiple of 8; give 16",
+                                     training.kept_bits, model.name, width),
+                         "kept_bits");
+    }
     constexpr std::int64_t kMostPasses = 200'000;  // a plan of about a million operations
     if (model.layer_count() * training.micro_batches() > kMostPasses) {
         throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers "

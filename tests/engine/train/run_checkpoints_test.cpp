@@ -159,6 +159,35 @@ TEST_CASE("run: a kill before the link to the best is made up for", "[train]") {
     CHECK(best_of(temp) == "step-00000002");
 }
 
+TEST_CASE("run: the best is one of those that the run goes on from", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    TrainSettings settings = settings_in(temp, true);
+    settings.save_best = true;
+    settings.keep = 5;
+    for (const auto& [step, loss] : {std::pair(1, 3.0), {2, 3.5}, {3, 2.0}})
+        save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 5, {}, {}, {},
+                        step != 2);
+    CHECK(best_of(temp) == "step-00000003");
+    temp.write("step-00000003/model.safetensors", "damaged");
+    {
+        RunCheckpoints checkpoints(tiny.model, settings, 12);
+        CHECK(checkpoints.load(tiny.store, kHeldOut)->step == 2);
+        CHECK(best_of(temp) == "step-00000001");
+        // The step that is trained again is the best again, and its folder is replaced.
+        CHECK(checkpoints.is_due(3, 2.0));
+        checkpoints.save(tiny.store, validated(3, 2.0), false, std::nullopt);
+        CHECK(best_of(temp) == "step-00000003");
+        CHECK(checkpoints.load(tiny.store, kHeldOut)->step == 3);
+    }
+    // Nothing before it has a loss on this data.
+    for (const char* step : {"step-00000003", "step-00000002"})
+        temp.write(std::string(step) + "/model.safetensors", "damaged");
+    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    CHECK(checkpoints.load(tiny.store, R"({"validation":"b"})")->step == 1);
+    CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(temp.path("best"))));
+}
+
 TEST_CASE("run: a user's own `best` is not touched", "[train]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());

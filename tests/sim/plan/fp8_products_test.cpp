@@ -90,6 +90,14 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     odd.sequence = 1023;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", odd),
                ContainsSubstring("8184 tokens in a micro-batch, expected a multiple of 16"));
+    TrainingSpec coded;
+    coded.kept_bits = 8;
+    CHECK_THAT(
+        input_error_of([&] {
+            plan_step(parse_generic_model("layers=1,hidden=64,intermediate=100"),
+                      machine("h200-sxm-pcie5"), coded);
+        }),
+        ContainsSubstring("--kept-bits is 8, but a feed-forward") && ContainsSubstring("100 wide"));
     odd = in_fp8();
     odd.feed_forward_chunk_tokens = 100;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", odd),
