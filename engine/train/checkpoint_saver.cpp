@@ -53,8 +53,9 @@ std::optional<std::int64_t> CheckpointSaver::writing() const {
 void CheckpointSaver::judge_interval(Seconds since) {
     constexpr double kTooMuch = 0.02;
     constexpr Seconds kNotWorthTelling = 1;
-    const Seconds interval = since - interval_start_.value_or(since);
-    const Seconds held = std::exchange(interval_held_, 0);
+    held_ += snapshot_.take_held();
+    const Seconds interval = since - interval_start_.value_or(since), until_now = taken_ + held_;
+    const Seconds held = until_now - std::exchange(held_before_, until_now);
     interval_start_ = since;
     if (has_judged_ || held < kNotWorthTelling || held < kTooMuch * interval) return;
     has_judged_ = true;
@@ -66,7 +67,7 @@ void CheckpointSaver::judge_interval(Seconds since) {
 
 Seconds CheckpointSaver::take_held() {
     const Seconds held = std::exchange(held_, 0) + snapshot_.take_held();
-    interval_held_ += held;
+    taken_ += held;
     return held;
 }
 

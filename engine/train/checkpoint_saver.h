@@ -47,8 +47,8 @@ class CheckpointSaver {
     const ParameterStore& store_;
     bool waits_;
     StateSnapshot snapshot_;
-    Seconds held_ = 0;           ///< not yet taken
-    Seconds interval_held_ = 0;  ///< taken since interval_start_
+    Seconds held_ = 0, taken_ = 0;  ///< not yet taken by take_held(), and taken so far
+    Seconds held_before_ = 0;       ///< of both, at interval_start_
     std::optional<Seconds> interval_start_;
     bool has_judged_ = false;
     std::int64_t step_ = 0;     ///< that writer_ saves
