@@ -19,8 +19,8 @@ CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Or
 
 }  // namespace
 
-Operand cast_once(Kernels& kernels, Workspace& operands, Operand in) {
-    if (operands.present()) in.codes = cast(kernels, operands, in, DType::e4m3, Orders::both);
+Operand cast_columns_once(Kernels& kernels, Workspace& operands, Operand in) {
+    if (operands.present()) in.codes = cast(kernels, operands, in, DType::e4m3, Orders::columns);
     return in;
 }
 

@@ -20,9 +20,9 @@ struct Operand {
     CastOperand codes = {};
 };
 
-/// The tensor with codes in both orders, taken from `operands`, for several products; without FP8
-/// as it is.
-Operand cast_once(Kernels& kernels, Workspace& operands, Operand in);
+/// A weight with codes in the order of its columns, taken from `operands`: for the gradients of
+/// several products, not for linear(). Without FP8 as it is.
+Operand cast_columns_once(Kernels& kernels, Workspace& operands, Operand in);
 
 /// y = x W^T + addend + bias; the last two may be absent.
 struct Linear {

@@ -232,9 +232,8 @@ HeadLoss::HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens)
 void HeadLoss::run(Kernels& kernels, HeadWeights weights, Matrix hidden,
                    const std::int32_t* targets, float scale, double* loss, GradientTarget target,
                    Workspace workspace, Workspace operands) const {
-    const Operand projection =
-        cast_once(kernels, operands,
-                  {{weights.projection, DType::bf16, projection_.rows, projection_.columns}});
+    const Matrix projection{weights.projection, DType::bf16, projection_.rows, projection_.columns};
+    const Operand for_gradient = cast_columns_once(kernels, operands, {projection});
     const Vector norm{weights.norm, DType::bf16, norm_.rows};
     const std::int64_t chunk = std::min(chunk_, hidden.rows);
     const Matrix logits_memory = workspace.matrix(hidden.type, chunk, projection_.rows);
@@ -247,14 +246,12 @@ void HeadLoss::run(Kernels& kernels, HeadWeights weights, Matrix hidden,
         const Matrix logits = logits_memory.row_range(0, rows);
         const Matrix normed = normed_memory.row_range(0, rows);
         const bool add = target.accumulate || begin > 0;
-        Workspace of_chunk = operands;
         kernels.rms_norm(normed, x, norm, epsilon_, scale_of_normed);
-        const Operand input = cast_once(kernels, of_chunk, {normed, scale_of_normed});
-        linear(kernels, of_chunk, {.y = logits, .x = input, .weight = projection});
+        linear(kernels, {}, {.y = logits, .x = {normed}, .weight = {projection}});
         kernels.cross_entropy(logits, targets + begin, scale, loss);
-        LinearBackward back(kernels, of_chunk, {logits});
-        back.weight(target.matrix(projection_), input, add);
-        back.input(normed, projection);
+        LinearBackward back(kernels, operands, {logits});
+        back.weight(target.matrix(projection_), {normed, scale_of_normed}, add);
+        back.input(normed, for_gradient);
         kernels.rms_norm_backward(x, false, normed, x, norm, epsilon_, target.vector(norm_), add);
     }
 }

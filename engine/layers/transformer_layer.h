@@ -106,8 +106,8 @@ class HeadLoss {
 
     /// Adds scale x the sum of the tokens' losses to *loss, overwrites `hidden` (tokens, hidden),
     /// the last layer's output, by its gradient, and writes or adds the head's gradients.
-    /// `workspace` holds a chunk's logits and normed hidden states. Products are in FP8 if there is
-    /// memory for their `operands`.
+    /// `workspace` holds a chunk's logits and normed hidden states. Logits are in
+    /// bf16; the products of the gradients are in FP8 if there is memory for their `operands`.
     void run(Kernels& kernels, HeadWeights weights, Matrix hidden, const std::int32_t* targets,
              float scale, double* loss, GradientTarget target, Workspace workspace,
              Workspace operands = {}) const;

@@ -62,12 +62,9 @@ train 14b-batch-32-8-byte-fp8-kept-8 --model qwen2.5-14b --batch 32 --state-byte
 train 7b-batch-128-fp8-kept-8 --model qwen2.5-7b --untied --batch 128 --micro-batch 64 --steps 5 --max-norm 1000 --keep-last-layers 10 --resident-layers 2 --resident-tables both --compute fp8 --kept-bits 8
 train 14b-batch-32-kept-8 --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --learning-rate 2e-5 --keep-last-layers 35 --resident-layers 14 --resident-tables both --checkpoints host --kept-bits 8
 large=(--model qwen2.5-7b --untied --max-norm 1000 --recompute none --resident-tables both)
-head=(--compute fp8 --kept-bits 8 --head-compute fp8)
+head=(--compute fp8 --kept-bits 8 --head-gradients fp8)
 train 7b-batch-128-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 --resident-layers 17 --host-gradient-slabs 8
 train 7b-batch-128-fp8-passes-4 "${large[@]}" --batch 128 --steps 8 --passes 4 --compute fp8 --kept-bits 8 --resident-layers 9 --host-gradient-slabs 8
 train 7b-batch-128-fp8-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 --compute fp8 --kept-bits 8 --resident-layers 22 --host-gradient-slabs 8
-train 7b-batch-8-fp8-head "${large[@]}" --batch 8 --steps 20 "${head[@]}" --resident-layers 28
 train 7b-batch-32-fp8-head "${large[@]}" --batch 32 --steps 12 "${head[@]}" --resident-layers 22
-train 7b-batch-128-fp8-head-passes-4 "${large[@]}" --batch 128 --steps 8 --passes 4 "${head[@]}" --resident-layers 9 --host-gradient-slabs 8
 train 7b-batch-128-fp8-head-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 22 --host-gradient-slabs 8
-train 7b-batch-512-fp8-head-passes-16 "${large[@]}" --batch 512 --steps 7 --passes 16 "${head[@]}" --resident-layers 7 --host-gradient-slabs 8

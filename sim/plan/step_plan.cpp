@@ -81,12 +81,12 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      model.name),
                          "compute");
     }
-    if (training.head_compute == Compute::fp8 && model.vocabulary % 16 != 0) {
+    if (training.head_gradients == Compute::fp8 && model.vocabulary % 16 != 0) {
         throw InputError(
-            fmt::format("--head-compute is fp8, but the vocabulary of {} has {} tokens, "
+            fmt::format("--head-gradients is fp8, but the vocabulary of {} has {} tokens, "
                         "no multiple of 16; give bf16",
                         model.name, model.vocabulary),
-            "head_compute");
+            "head_gradients");
     }
     for (const LayerSpec& kind : model.kinds) {
         const std::int64_t width = kind.feed_forward.intermediate;
@@ -110,7 +110,7 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
     check_plan_inputs(model, machine, training);
     if (training.computes_in_fp8() && machine.gpu.fp8_gemm_flops_per_s == 0) {
-        const std::string field = training.compute == Compute::fp8 ? "compute" : "head_compute";
+        const std::string field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
         throw InputError(
             fmt::format("{} is fp8, but the GPU of {} has no FP8 products or its profile no "
                         "fp8_dense_tflops; give bf16",

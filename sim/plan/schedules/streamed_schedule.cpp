@@ -49,13 +49,12 @@ double layer_operands(const ModelSpec& model, const TrainingSpec& training) {
     return most;
 }
 
-/// Codes of the output projection, and of a chunk's normed hidden states and logits' gradients, in
-/// both orders.
+/// Codes of the output projection, of a chunk's normed hidden states, and in both orders of its
+/// logits' gradients.
 double head_operands(const ModelSpec& model, const TrainingSpec& training) {
     const double rows = static_cast<double>(
         std::min(training.loss_chunk_tokens, training.micro_batch_block().tokens()));
-    return 2 *
-           (table_elements(model) + rows * static_cast<double>(model.hidden + model.vocabulary));
+    return table_elements(model) + rows * static_cast<double>(model.hidden + 2 * model.vocabulary);
 }
 
 /// From the first operation of a kind to the first of the next; the tail lasts until the next
@@ -78,10 +77,10 @@ ScheduleRecord streamed_schedule() {
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
-                    "head_compute", "recompute", "keep_last_layers", "kept_bits", "resident_layers",
-                    "resident_tables", "checkpoints", "state_bytes", "optimizer_threads",
-                    "clipping", "loss_chunk_tokens", "feed_forward_chunk_tokens",
-                    "distinct_tokens"},
+                    "head_gradients", "recompute", "keep_last_layers", "kept_bits",
+                    "resident_layers", "resident_tables", "checkpoints", "state_bytes",
+                    "optimizer_threads", "clipping", "loss_chunk_tokens",
+                    "feed_forward_chunk_tokens", "distinct_tokens"},
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
                     .lacks = missing_in_trainer,
@@ -117,7 +116,7 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
 
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
     return std::max(training.compute == Compute::fp8 ? layer_operands(model, training) : 0,
-                    training.head_compute == Compute::fp8 ? head_operands(model, training) : 0);
+                    training.head_gradients == Compute::fp8 ? head_operands(model, training) : 0);
 }
 
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
@@ -127,11 +126,11 @@ StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingS
     const std::int64_t chunk = training.loss_chunk_tokens;
     const auto list = [&](std::int64_t rows) {
         return build.kernels(
-            loss_kernels(model, {1, rows}, chunk, KernelStyle::fused, training.head_compute));
+            loss_kernels(model, {1, rows}, chunk, KernelStyle::fused, training.head_gradients));
     };
     StreamedHeadKernels out;
-    if (training.head_compute == Compute::fp8)
-        out.loss.push_back(build.kernels({cast_to_fp8(table_elements(model), 2, true)}));
+    if (training.head_gradients == Compute::fp8)
+        out.loss.push_back(build.kernels({cast_to_fp8(table_elements(model), 1, true)}));
     if (tokens >= chunk)
         out.loss.insert(out.loss.end(), static_cast<std::size_t>(tokens / chunk), list(chunk));
     if (tokens % chunk > 0) out.loss.push_back(list(tokens % chunk));

@@ -45,10 +45,10 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
                             KernelStyle style, bool sums_gradients = false,
                             Compute compute = Compute::bf16);
 
-/// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8
-/// without the cast of the output projection, which all chunks share.
+/// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
+/// the gradients only) without the cast of the output projection, which all chunks share.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
-                        KernelStyle style, Compute compute = Compute::bf16);
+                        KernelStyle style, Compute gradients = Compute::bf16);
 
 /// The same for a PyTorch model that computes all logits at once and their cross-entropy in fp32
 /// (`logits.float()`): the kernels of forward and of backward.

@@ -31,34 +31,34 @@ Kernel cross_entropy(const ElementwiseTraffic& traffic, std::int64_t rows,
 }  // namespace
 
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
-                        KernelStyle style, Compute compute) {
+                        KernelStyle style, Compute gradients) {
     const ElementwiseTraffic& traffic = elementwise_traffic(style);
     // Fused: one chunk after the other; gradients are summed. In fact the first chunk writes the
     // sums, and the norm's backward adds to nothing. They are counted like the others, which is
     // less than 0.5% of a step.
     const bool fused = style == KernelStyle::fused;
     const std::int64_t tokens = block.tokens(), hidden = model.hidden, words = model.vocabulary;
-    const bool fp8 = compute == Compute::fp8;
+    const bool fp8 = gradients == Compute::fp8;
     KernelList out;
-    const auto cast = [&](std::int64_t rows, std::int64_t columns, bool sought) {
+    const auto cast = [&](std::int64_t rows, std::int64_t columns, int orders, bool sought) {
         const double elements = static_cast<double>(rows) * static_cast<double>(columns);
-        if (fp8) out.push_back(cast_to_fp8(elements, 2, sought));
+        if (fp8) out.push_back(cast_to_fp8(elements, orders, sought));
     };
-    const auto add_product = [&](const Kernel& product) {
+    const auto add_gradient = [&](const Kernel& product) {
         out.push_back(fp8 ? in_fp8(product) : product);
     };
     if (!fused) out.push_back(norm(traffic, tokens, hidden));
     for (std::int64_t done = 0; done < tokens; done += chunk_tokens) {
         const std::int64_t rows = std::min(chunk_tokens, tokens - done);
         if (fused) out.push_back(norm(traffic, rows, hidden));
-        cast(rows, hidden, false);
-        add_product(gemm("logits", GemmRole::forward, rows, words, hidden));
+        out.push_back(gemm("logits", GemmRole::forward, rows, words, hidden));
         out.push_back(cross_entropy(traffic, rows, words));
-        cast(rows, words, true);
+        cast(rows, words, 2, true);
+        cast(rows, hidden, 1, false);
         const Kernel weights =
             gemm("weight gradient", GemmRole::weight_gradient, words, hidden, rows);
-        add_product(fused ? with_addend(weights) : weights);
-        add_product(gemm("input gradient", GemmRole::input_gradient, rows, hidden, words));
+        add_gradient(fused ? with_addend(weights) : weights);
+        add_gradient(gemm("input gradient", GemmRole::input_gradient, rows, hidden, words));
         if (fused) out.push_back(norm_backward(traffic, rows, hidden));
     }
     if (!fused) out.push_back(norm_backward(traffic, tokens, hidden));

@@ -92,7 +92,7 @@ void check_used_options(const TrainingSpec& spec) {
 void check_fp8(const TrainingSpec& spec) {
     if (!spec.computes_in_fp8()) return;
     const bool in_layers = spec.compute == Compute::fp8;
-    const std::string field = in_layers ? "compute" : "head_compute";
+    const std::string field = in_layers ? "compute" : "head_gradients";
     const std::int64_t tokens = spec.micro_batch_block().tokens();
     if (tokens % 16 != 0)
         throw InputError(fmt::format("{} is fp8 with {} tokens in a micro-batch, expected a "
@@ -107,8 +107,8 @@ void check_fp8(const TrainingSpec& spec) {
     };
     if (in_layers)
         check_chunk("feed_forward_chunk_tokens", spec.feed_forward_chunk_tokens, "compute");
-    if (spec.head_compute == Compute::fp8)
-        check_chunk("loss_chunk_tokens", spec.loss_chunk_tokens, "head_compute");
+    if (spec.head_gradients == Compute::fp8)
+        check_chunk("loss_chunk_tokens", spec.loss_chunk_tokens, "head_gradients");
 }
 
 }  // namespace

@@ -92,9 +92,11 @@ std::vector<Option> declare_training_options() {
     options.push_back(
         option<&T::compute>("compute", "", 0, 1, "precision of the layers' matrix products",
                             {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
-    options.push_back(option<&T::head_compute>(
-        "head_compute", "", 0, 1, "precision of the output projection and its gradients",
-        {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
+    options.push_back(
+        option<&T::head_gradients>("head_gradients", "", 0, 1,
+                                   "precision of the products that give the gradients of the "
+                                   "output projection; logits are in bf16",
+                                   {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
     options.push_back(option<&T::recompute>("recompute", "", 0, 2,
                                             "tensors that backward computes again",
                                             {{"full", index(Recompute::full)},

@@ -55,8 +55,9 @@ struct TrainingSpec {
         2;  ///< layer gradients on the device that wait for their copy to the host
     std::int64_t host_gradient_slabs =
         0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
-    Compute compute = Compute::bf16;       ///< of the layers' products
-    Compute head_compute = Compute::bf16;  ///< of the output projection's
+    Compute compute = Compute::bf16;  ///< of the layers' products
+    Compute head_gradients =
+        Compute::bf16;  ///< of the products of the output projection's gradients
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
@@ -98,7 +99,9 @@ struct TrainingSpec {
     std::int64_t micro_batches() const { return batch_of_a_gpu() / micro_batch_sequences(); }
     std::int64_t micro_batches_of_a_pass() const { return micro_batches() / passes; }
     std::int64_t tokens() const { return batch * sequence; }
-    bool computes_in_fp8() const { return compute == Compute::fp8 || head_compute == Compute::fp8; }
+    bool computes_in_fp8() const {
+        return compute == Compute::fp8 || head_gradients == Compute::fp8;
+    }
     TokenBlock micro_batch_block() const {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
     }

@@ -84,7 +84,7 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const std::vector<std::int32_t> targets(static_cast<std::size_t>(x.rows));
     CHECK_NOTHROW(head.run(kernels, head.weights_in(at), x, targets.data(), 1, &loss,
                            {at, DType::fp32, true}, room(plan.buffers.logits),
-                           operands_if(training.head_compute)));
+                           operands_if(training.head_gradients)));
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                                                             {Compute::fp8, Compute::bf16},
                                                             {Compute::bf16, Compute::fp8}}) {
                             t.compute = compute;
-                            t.head_compute = head;
+                            t.head_gradients = head;
                             for (const std::int64_t bits : {16, 8}) {
                                 t.kept_bits = bits;
                                 check_layer(model, t, addresses.base());

@@ -40,12 +40,14 @@ TEST_CASE("fp8: a training's loss stays beside bf16's", "[run]") {
     CHECK(difference < 0.08 * (first - last));
 }
 
-TEST_CASE("fp8: the output projection's products, with or without the layers'", "[run]") {
+TEST_CASE("fp8: gradients of the output projection, with or without the layers' products",
+          "[run]") {
     TrainingSpec head = tiny_training();
-    head.head_compute = Compute::fp8;
+    head.head_gradients = Compute::fp8;
     const TinyResult plain = train(tiny_model(), tiny_training()),
                      coded = train(tiny_model(), head), all = train(tiny_model(), in_fp8(head));
     CHECK(coded.state != plain.state);
+    CHECK(coded.losses.front() == plain.losses.front());
     CHECK(all.state != coded.state);
     CHECK(all.state != train(tiny_model(), in_fp8()).state);
     for (const TinyResult* const one : {&coded, &all})

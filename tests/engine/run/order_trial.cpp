@@ -55,12 +55,12 @@ TrialSubject plain_subject(std::uint64_t group) {
     t.state_bytes = draw.any({12, 12, 8, 8, 6});
     t.clipping = static_cast<Clipping>(draw.below(3));
     t.compute = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
-    t.head_compute = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
+    t.head_gradients = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
     subject.model = random_model(draw, static_cast<int>(t.state_bytes));
     t.batch = draw.any({1, 2, 2, 3});
     t.sequence = t.computes_in_fp8() ? 16 : draw.any({3, 4, 5});
     t.micro_batch = draw.one_in(2) ? 0 : 1;
-    if (draw.one_in(3)) t.loss_chunk_tokens = t.head_compute == Compute::fp8 ? 16 : 3;
+    if (draw.one_in(3)) t.loss_chunk_tokens = t.head_gradients == Compute::fp8 ? 16 : 3;
     if (draw.one_in(3)) t.feed_forward_chunk_tokens = t.compute == Compute::fp8 ? 16 : 2;
     subject.activations = draw.one_in(2) ? DType::bf16 : DType::fp32;
     subject.spoiled = draw.one_in(12);

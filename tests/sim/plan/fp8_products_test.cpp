@@ -62,11 +62,11 @@ TEST_CASE("fp8: the loss casts the output projection once, and each chunk's tens
     const ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec training;
     training.batch = 8;
-    training.head_compute = Compute::fp8;
-    // In both orders: W (152064, 3584), a chunk's hidden states (4096, 3584) and the gradient of
+    training.head_gradients = Compute::fp8;
+    // W (152064, 3584), a chunk's hidden states (4096, 3584), and in both orders the gradient of
     // its logits (4096, 152064).
     CHECK(fp8_operand_bytes(model, training) ==
-          2.0 * (152064.0 * 3584 + 4096.0 * 3584 + 4096.0 * 152064));
+          152064.0 * 3584 + 4096.0 * 3584 + 2 * 4096.0 * 152064);
     PlanBuilder build(KernelStyle::fused);
     const StreamedHeadKernels kernels = declare_head_kernels(model, training, build);
     CHECK(kernels.loss.size() == 1 + 2);
@@ -103,9 +103,9 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", odd),
                ContainsSubstring("--feed-forward-chunk-tokens is 100"));
     TrainingSpec head;
-    head.head_compute = Compute::fp8;
+    head.head_gradients = Compute::fp8;
     CHECK_THAT(refusal("a100-80gb-sxm", "qwen2.5-7b", head),
-               ContainsSubstring("--head-compute is fp8, but the GPU of"));
+               ContainsSubstring("--head-gradients is fp8, but the GPU of"));
     CHECK_THAT(refusal("h200-sxm-pcie5", "gpt2", head), ContainsSubstring("50257 tokens"));
     head.loss_chunk_tokens = 100;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", head),
