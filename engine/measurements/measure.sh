@@ -68,3 +68,6 @@ train 7b-batch-128-fp8-passes-4 "${large[@]}" --batch 128 --steps 8 --passes 4 -
 train 7b-batch-128-fp8-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 --compute fp8 --kept-bits 8 --resident-layers 22 --host-gradient-slabs 8
 train 7b-batch-32-fp8-head "${large[@]}" --batch 32 --steps 12 "${head[@]}" --resident-layers 22
 train 7b-batch-128-fp8-head-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 22 --host-gradient-slabs 8
+train 7b-batch-8-fp8-head "${large[@]}" --batch 8 --steps 20 "${head[@]}" --resident-layers 28
+train 7b-batch-128-fp8-head-passes-4 "${large[@]}" --batch 128 --steps 7 --passes 4 "${head[@]}" --resident-layers 9 --host-gradient-slabs 8
+train 7b-batch-512-fp8-head-passes-16 "${large[@]}" --batch 512 --steps 5 --passes 16 "${head[@]}" --resident-layers 7 --host-gradient-slabs 8
