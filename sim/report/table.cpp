@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/base/input_error.h"
+#include "sim/report/table_page.h"
 #include "sim/report/to_svg.h"
 
 namespace sluice {
@@ -44,22 +45,6 @@ std::string number_text(double number, Unit unit, const BytesText& bytes) {
     return fmt::format("{:g}", number);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> out;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t end = std::min(text.find('\n', start), text.size());
-        out.push_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return out;
-}
-
-/// Number of UTF-8 characters.
-std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 /// Columns with a title in which at least one row has a value.
 std::vector<std::size_t> shown_columns(const Table& table) {
     std::vector<std::size_t> out;
@@ -85,44 +70,6 @@ std::string common_text(const Table& table, std::size_t column) {
         out = text;
     }
     return shown < 2 ? "" : out;
-}
-
-/// The columns of a page, and the line below them: "in all rows: products bf16".
-struct PageColumns {
-    std::vector<std::size_t> columns;
-    std::string in_all_rows;
-};
-PageColumns page_columns(const Table& table) {
-    PageColumns out;
-    for (const std::size_t i : shown_columns(table)) {
-        const Column& column = table.columns[i];
-        const std::string common = column.once_if_equal ? common_text(table, i) : "";
-        if (common.empty()) {
-            out.columns.push_back(i);
-            continue;
-        }
-        std::string title = column.title;
-        std::replace(title.begin(), title.end(), '\n', ' ');
-        out.in_all_rows +=
-            (out.in_all_rows.empty() ? "in all rows: " : ", ") + title + " " + common;
-    }
-    return out;
-}
-
-std::string trimmed(std::string line) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
-}
-
-/// Each row as one line; every column has the width of its widest cell.
-std::string aligned(const std::vector<std::string>& texts, const std::vector<std::size_t>& widths,
-                    const std::vector<bool>& right, std::string_view indent) {
-    std::string line(indent);
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::string space(widths[i] - width_of(texts[i]), ' ');
-        line += (i == 0 ? "" : "  ") + (right[i] ? space + texts[i] : texts[i] + space);
-    }
-    return trimmed(line);
 }
 
 /// An element whose `value` attribute has all digits.
@@ -151,6 +98,23 @@ std::string html_cell(const char* tag, Unit unit, const std::string& tooltip,
 }
 
 }  // namespace
+
+PageColumns page_columns(const Table& table) {
+    PageColumns out;
+    for (const std::size_t i : shown_columns(table)) {
+        const Column& column = table.columns[i];
+        const std::string common = column.once_if_equal ? common_text(table, i) : "";
+        if (common.empty()) {
+            out.columns.push_back(i);
+            continue;
+        }
+        std::string title = column.title;
+        std::replace(title.begin(), title.end(), '\n', ' ');
+        out.in_all_rows +=
+            (out.in_all_rows.empty() ? "in all rows: " : ", ") + title + " " + common;
+    }
+    return out;
+}
 
 Table select(const Table& table, const std::vector<std::string>& keys) {
     Table out;
@@ -188,43 +152,6 @@ std::string cell_text(const Cell& cell, Unit unit, const BytesText& bytes) {
 }
 
 bool is_aligned_right(Unit unit) { return unit != Unit::text && unit != Unit::flag; }
-
-std::string to_text(const Table& table, std::string_view indent) {
-    if (table.rows.empty()) return "";
-    std::vector<std::vector<std::string>> titles;
-    std::vector<std::vector<std::string>> texts(table.rows.size());
-    std::vector<std::size_t> widths;
-    std::vector<bool> right;
-    std::size_t height = 0;
-    const PageColumns page = page_columns(table);
-    for (const std::size_t i : page.columns) {
-        titles.push_back(lines_of(table.columns[i].title));
-        height = std::max(height, titles.back().size());
-        std::size_t width = 0;
-        for (const std::string& line : titles.back()) width = std::max(width, width_of(line));
-        for (std::size_t row = 0; row < table.rows.size(); ++row) {
-            texts[row].push_back(cell_text(table.rows[row].cells[i], table.columns[i].unit));
-            width = std::max(width, width_of(texts[row].back()));
-        }
-        widths.push_back(width);
-        right.push_back(is_aligned_right(table.columns[i].unit));
-    }
-    std::string out;
-    for (std::size_t line = 0; line < height;
-         ++line) {  // aligns short titles with the last line of long ones
-        std::vector<std::string> parts;
-        for (const auto& title : titles)
-            parts.push_back(line + title.size() < height ? ""
-                                                         : title[line + title.size() - height]);
-        out += aligned(parts, widths, right, indent);
-    }
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        if (!table.rows[row].heading.empty())
-            out += trimmed(std::string(indent) + table.rows[row].heading);
-        out += aligned(texts[row], widths, right, indent);
-    }
-    return page.in_all_rows.empty() ? out : out + trimmed(std::string(indent) + page.in_all_rows);
-}
 
 std::string to_html(const Table& table) {
     if (table.rows.empty()) return "";

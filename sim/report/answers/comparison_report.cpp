@@ -100,9 +100,9 @@ std::string wrapped(const std::string& name, std::size_t width, const Settings& 
 std::string settings_block(const Comparison& c) {
     std::size_t width = 0;
     for (const ComparedSystem& system : c.systems) width = std::max(width, system.name.size());
-    std::string out = "\nsettings of each:\n";
+    std::string out = "\nsettings of each, where they differ from the defaults:\n";
     for (const ComparedSystem& system : c.systems) {
-        Settings settings = own_settings(system.report.asked.training);
+        Settings settings = changed_own_settings(system.report.asked.training);
         settings.insert(settings.begin(), {"keeps", states_of(system.report.asked.training)});
         if (system.report.choice) settings.insert(settings.begin(), {"plan", "auto"});
         out += wrapped(system.name, width, settings);

@@ -66,7 +66,20 @@ Settings own_settings(const TrainingSpec& training) {
     return out;
 }
 
+Settings changed_own_settings(const TrainingSpec& training) {
+    Settings out;
+    TrainingSpec standard;
+    standard.schedule = training.schedule;
+    standard.batch = training.batch;
+    standard.sequence = training.sequence;
+    for (const Setting& one : changed_settings(standard, training))
+        if (has_option(training.schedule, training_option(one.field)))
+            out.emplace_back(one.field, one.value);
+    return out;
+}
+
 std::string settings_text(const Settings& settings) {
+    if (settings.empty()) return "default settings";
     std::vector<std::string> parts;
     for (const auto& [field, value] : settings) parts.push_back(field + " " + value);
     return fmt::format("{}", fmt::join(parts, ", "));

@@ -21,7 +21,10 @@ std::string short_by(const Prediction& report);
 /// options with value 0, which the schedule or the machine decides.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 Settings own_settings(const TrainingSpec& training);
-/// "buffer_depth 2, recompute full".
+/// The options that the schedule has and that differ from their defaults, but for schedule, batch
+/// and seq.
+Settings changed_own_settings(const TrainingSpec& training);
+/// "buffer_depth 2, recompute full"; "default settings" for none.
 std::string settings_text(const Settings& settings);
 
 /// The precision of a system's parameters and moments: "fp32 master + fp32 moments".

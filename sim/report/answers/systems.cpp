@@ -52,7 +52,7 @@ std::string tooltip(const ComparedSystem& system) {
     const Prediction& r = system.report;
     const std::string cut = micro_batch_words(system);
     return fmt::format("{}: {} a step\n{}\n{}{}{}", system.name, format_seconds(r.step.seconds),
-                       memory_text(r), settings_text(own_settings(r.asked.training)),
+                       memory_text(r), settings_text(changed_own_settings(r.asked.training)),
                        cut.empty() ? "" : "\n", cut);
 }
 
@@ -118,7 +118,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          [](auto& c) {
              return Cell((*c).name).with_tooltip(
                  fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
-                             settings_text(own_settings(c.report().asked.training))));
+                             settings_text(changed_own_settings(c.report().asked.training))));
          },
          "system whose order of operations is planned"},
         {"plan", "", [](auto& c) { return c.report().choice ? "auto" : "given"; }},

@@ -63,6 +63,28 @@ TEST_CASE("table: a column of equal values is a line below the table, if it may 
     CHECK_THAT(to_csv(table), ContainsSubstring("device_peak_bytes"));
 }
 
+TEST_CASE("table: a table too wide for a terminal has broken titles and numbered notes",
+          "[report]") {
+    const std::string remark = "this remark is far longer than what a cell should hold";
+    Table table{{{"", "run"}, {"", "a title of five words", Unit::whole}, {"", "remark"}},
+                {{{"one", 1, remark}}, {{"two", 22, "short"}}, {{"three", 3, remark}}}};
+    const std::string narrow = to_text(table);
+    CHECK_THAT(narrow, ContainsSubstring("run    a title of five words  remark\n"));
+    CHECK_THAT(narrow, ContainsSubstring("  1  " + remark + "\n") && !ContainsSubstring("[1]"));
+
+    const std::string name(150, 'n');  // the first column stays
+    table.rows[0].cells[0] = name;
+    const std::string pad(147, ' '), blank(150, ' ');
+    CHECK(to_text(table) == blank + "  a title\n" + blank + "  of five\n" +  //
+                                "run" + pad + "    words  remark\n" +        //
+                                name + "        1  [1]\n" +                  //
+                                "two" + pad + "       22  short\n" +         //
+                                "three" + std::string(145, ' ') + "        3  [1]\n" + "[1] " +
+                                remark + "\n");
+    CHECK_THAT(to_html(table), ContainsSubstring(">a title of five words<") &&
+                                   ContainsSubstring(">" + remark + "<"));
+}
+
 TEST_CASE("table: each unit has its digits", "[report]") {
     const auto text = [](Cell cell, Unit unit) { return cell_text(cell, unit); };
     CHECK(text(14320, Unit::whole) == "14,320");
