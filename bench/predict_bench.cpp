@@ -5,6 +5,7 @@
 //   ./dev bench advice [batch]       how near sluice advise comes to the best
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise.h"
 #include "sim/base/input_error.h"
+#include "sim/command_line/program.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -189,18 +191,38 @@ void bench_advice(std::int64_t batch, std::size_t pairs) {
         seconds.size(), batch, 100 * worst, seconds[seconds.size() / 2], seconds.back());
 }
 
-}  // namespace
+constexpr std::size_t kAdvicePairs = 220;
 
-int main(int argc, char** argv) {
-    const std::string what = argc > 1 ? argv[1] : "h200-sxm-pcie5";
-    if (what == "search" || what == "advice") {
-        what == "search" ? bench_search() : bench_advice(argc > 2 ? std::stoll(argv[2]) : 16, 220);
-        return 0;
-    }
-    const MachineSpec machine = resolve_machine(read_machine_profile(what));
+void bench_predictions(const std::string& machine_name) {
+    const MachineSpec machine = resolve_machine(read_machine_profile(machine_name));
     fmt::print("{:<10} {:>6} {:>10} {:>6} {:>9} {:>12} {:>11} {:>13}\n", "schedule", "layers",
                "operations", "steps", "plan ms", "simulate ms", "predict ms", "us per layer");
     for (const Schedule schedule : {Schedule("streamed"), Schedule("megatrain")}) {
         for (const int layers : {8, 80, 800}) bench_row(machine, layers, schedule);
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Times predictions and searches on this machine.", "sluice_bench");
+    std::string what = "h200-sxm-pcie5";
+    std::int64_t batch = 16;
+    app.add_option("what", what, "machine of the predictions, search or advice")
+        ->capture_default_str();
+    app.add_option("batch", batch, "sequences a step of advice")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    return run_program(
+        app,
+        [&] {
+            if (what == "search")
+                bench_search();
+            else if (what == "advice")
+                bench_advice(batch, kAdvicePairs);
+            else
+                bench_predictions(what);
+            return 0;
+        },
+        argc, argv);
 }
