@@ -29,11 +29,12 @@ def length(text):
 def arguments(words=None):
     parser = argparse.ArgumentParser(
         prog="./dev data",
-        description="Writes the tokens of texts and chats to a file, and beside it a mask that "
-        "says which of them are learned: all of a text, the assistant's of a chat.",
+        description="Writes the tokens of texts and chats to a file, and beside it where documents "
+        "begin and a mask that says which tokens are learned: all of a text, the assistant's of a "
+        "chat.",
     )
     path = dict(type=pathlib.Path)
-    lines = ".jsonl, whose lines have a text or messages; any other file is one text"
+    lines = ".jsonl or .parquet, whose lines or rows have a text or messages; any other is one text"
     parser.add_argument("files", nargs="+", metavar="FILE", help=lines, **path)
     model = "model folder with the tokenizer and its chat template"
     parser.add_argument("--model", required=True, metavar="FOLDER", help=model, **path)
@@ -194,20 +195,48 @@ def read_record(raw, is_line):
         raise BadInput(f"is no JSON ({first_line(error)}); expected an object a line") from None
 
 
-def documents(path, tokenizer):
-    """(place, Tokens) of each document of the file."""
+def parquet_rows(path):
+    """As records()."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise BadInput(
+            f"{path}: Parquet is read by pyarrow, which is not installed; install it with: "
+            f"{sys.executable} -m pip install pyarrow"
+        ) from None
+    number = 0
+    try:
+        for batch in pyarrow.parquet.ParquetFile(path).iter_batches():
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path} row {number}", lambda row=row: row
+    except pyarrow.ArrowException as error:
+        raise BadInput(f"{path}: is no Parquet file ({first_line(error)})") from None
+
+
+def records(path):
+    """For each document of the file its place, and a function that reads its object."""
+    if path.suffix == ".parquet":
+        yield from parquet_rows(path)
+        return
     is_lines = path.suffix == ".jsonl"
     with path.open("rb") as file:
         for number, raw in enumerate(file if is_lines else [file.read()], 1):
-            if is_lines and not raw.strip():
-                continue
-            place = f"{path} line {number}" if is_lines else str(path)
-            try:
-                yield place, document_tokens(read_record(raw, is_lines), tokenizer)
-            except BadInput as error:
-                raise BadInput(f"{place}: {error}") from None
-            except Exception as error:  # a template is a program, which may fail in any way
-                raise BadInput(f"{place}: cannot be tokenized ({first_line(error)})") from None
+            if not is_lines or raw.strip():
+                place = f"{path} line {number}" if is_lines else str(path)
+                yield place, lambda raw=raw: read_record(raw, is_lines)
+
+
+def documents(path, tokenizer):
+    """(place, Tokens) of each document of the file."""
+    for place, read in records(path):
+        try:
+            tokens = document_tokens(read(), tokenizer)
+        except BadInput as error:
+            raise BadInput(f"{place}: {error}") from None
+        except Exception as error:  # a template is a program, which may fail in any way
+            raise BadInput(f"{place}: cannot be tokenized ({first_line(error)})") from None
+        yield place, tokens
 
 
 def prepare(given):
@@ -215,7 +244,7 @@ def prepare(given):
         raise BadInput(f"--out {given.out}: expected a name that ends in .bin")
     for path in given.files:
         if not path.is_file():
-            raise BadInput(f"{path}: is no file; name .jsonl or text files")
+            raise BadInput(f"{path}: is no file; name .jsonl, .parquet or text files")
     names = [given.out]
     if given.held_out:
         names.append(given.out.with_name(given.out.stem + "-validation.bin"))

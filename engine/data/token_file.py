@@ -15,20 +15,28 @@ class BadInput(Exception):
 
 
 class Tokens:
-    """A document's ids, and for each id 1 if it is learned, else 0."""
+    """A document's ids, for each id 1 if it is learned, else 0, and where documents begin in it."""
 
     def __init__(self, ids, learned):
         # What comes before is another document, from which nothing is to be predicted.
-        self.ids, self.learned = list(ids), [0, *learned[1:]]
+        self.ids, self.learned, self.starts = list(ids), [0, *learned[1:]], [0]
+
+    def append(self, other):
+        """Another document after this one."""
+        self.starts += [len(self.ids) + start for start in other.starts]
+        self.ids += other.ids
+        self.learned += other.learned
 
 
 class TokenFile:
-    """A token file and its mask, which get their names when both are whole."""
+    """A token file, its mask and its documents, which get their names when all are whole.
+    FILE.bin.documents holds a little-endian int64 a document, ascending from 0: the index of its
+    first token. Tokens that fill a gap count as a document."""
 
     def __init__(self, path, vocabulary):
         self.path, self.vocabulary = path, vocabulary
         self.format = UINT16 if vocabulary <= 2**16 else UINT32
-        self.parts = [path, path.with_name(path.name + ".mask")]
+        self.parts = [path.with_name(path.name + end) for end in ("", ".mask", ".documents")]
         self.files = [open(f"{part}.partial", "wb") for part in self.parts]
         self.documents = self.tokens = self.learned = 0
         self._write_header()
@@ -44,6 +52,7 @@ class TokenFile:
     def add(self, place, tokens):
         import numpy
 
+        starts = numpy.array(tokens.starts, "<i8") + self.tokens
         largest = max(tokens.ids)
         if largest >= self.vocabulary:
             raise BadInput(
@@ -59,6 +68,7 @@ class TokenFile:
             )
         numpy.array(tokens.ids, self.format["dtype"]).tofile(self.files[0])
         numpy.array(tokens.learned, "u1").tofile(self.files[1])
+        starts.tofile(self.files[2])
 
     def finish(self):
         self._write_header()
@@ -98,8 +108,7 @@ class Packing:
         fitting = [s for s in self.open if len(s.ids) + len(piece.ids) <= self.seq]
         if fitting:
             fullest = max(fitting, key=lambda s: len(s.ids))
-            fullest.ids += piece.ids
-            fullest.learned += piece.learned
+            fullest.append(piece)
         else:
             self.open.append(piece)
         if len(self.open) > self.MOST_OPEN:
@@ -109,8 +118,8 @@ class Packing:
 
     def _write(self, place, sequence):
         gap = self.seq - len(sequence.ids)
-        sequence.ids += [self.padding] * gap
-        sequence.learned += [0] * gap
+        if gap > 0:
+            sequence.append(Tokens([self.padding] * gap, [0] * gap))
         self.out.add(place, sequence)
 
     def finish(self):

@@ -1,78 +1,20 @@
-"""Do prepared chats train as with transformers? A tiny Llama and its tokenizer, made here: the
-script's tokens and mask, five steps of sluice-train, and the same steps in PyTorch."""
+"""Do texts and chats become the right tokens, mask and documents?"""
 
-import contextlib
-import io
+import importlib.util
 import json
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+import unittest.mock
 
 import numpy
-import tokenizers
-import torch
-import transformers
 
-from reference_step import TrainingSettings, learning_rate_at, rounded_to_bf16
-from sluice_train import checkpoint_folder, train
+from chat_data import SCRIPT, ChatTest, chat, chat_line, prepare_data, read, read_documents
 
-SCRIPT = pathlib.Path(__file__).parents[2] / "engine/data/prepare_data.py"
-sys.path.append(str(SCRIPT.parent))
-import prepare_data  # noqa: E402
-
-TEMPLATE = (
-    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
-)
 MARKED = (
     "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}{% generation %}"
     "{{ m.content }}<|end|>{% endgeneration %}{% else %}{{ m.content }}<|end|>{% endif %}{% endfor %}"
 )
-SPECIAL = ["<|user|>", "<|assistant|>", "<|end|>"]
-HEADER_BYTES = 1024
-
-
-def save_llama(folder):
-    """Config, random weights in bf16 and a byte-level tokenizer with a chat template."""
-    model = tokenizers.Tokenizer(tokenizers.models.BPE())
-    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    model.decoder = tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=300,
-        special_tokens=SPECIAL,
-        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
-    )
-    model.train_from_iterator([chat_line(i) for i in range(40)], trainer)
-    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|end|>")
-    fast.chat_template = TEMPLATE
-    fast.save_pretrained(folder)
-    config = transformers.LlamaConfig(
-        vocab_size=300,
-        hidden_size=64,
-        intermediate_size=96,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-    )
-    torch.manual_seed(1)
-    transformers.LlamaForCausalLM(config).bfloat16().save_pretrained(folder)
-    return fast
-
-
-def chat(i):
-    turns = []
-    for turn in range(1 + i % 3):
-        turns.append({"role": "user", "content": f"Is {i} plus {turn} even?"})
-        turns.append({"role": "assistant", "content": "yes" if (i + turn) % 2 == 0 else "no, é"})
-    return turns
-
-
-def chat_line(i):
-    return json.dumps({"messages": chat(i)}) + "\n"
-
-
 # Only the last answer begins with a word for thinking, as Qwen3's.
 THINKING = (
     "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' and loop.last %}think:"
@@ -87,62 +29,7 @@ REWRITING = (
 )
 
 
-def read(path):
-    """(ids, mask) of a token file."""
-    header = numpy.fromfile(path, "<i4", 3)
-    ids = numpy.fromfile(path, "<u2", offset=HEADER_BYTES)
-    assert list(header) == [20240520, 1, len(ids)]
-    return ids, numpy.fromfile(f"{path}.mask", "u1")
-
-
-def losses_by_transformers(folder, batches, settings):
-    """Masters are fp32; the model computes in fp32 with masters rounded to bf16."""
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    masters = {n: torch.nn.Parameter(p.detach().clone()) for n, p in model.named_parameters()}
-    decays = [m for n, m in masters.items() if not n.endswith("norm.weight")]
-    rest = [m for n, m in masters.items() if n.endswith("norm.weight")]
-    optimizer = torch.optim.AdamW(
-        [{"params": decays}, {"params": rest, "weight_decay": 0.0}],
-        betas=(settings.beta1, settings.beta2),
-        eps=settings.epsilon,
-        weight_decay=settings.weight_decay,
-    )
-    losses = []
-    for step, (inputs, targets) in enumerate(batches, 1):
-        model.zero_grad()
-        for name, weight in model.named_parameters():
-            weight.data.copy_(rounded_to_bf16(masters[name].detach()))
-        logits = model(inputs).logits.flatten(0, 1)
-        loss = torch.nn.functional.cross_entropy(logits, targets.flatten(), ignore_index=-1)
-        loss.backward()
-        losses.append(loss.item())
-        for name, weight in model.named_parameters():
-            masters[name].grad = weight.grad.clone()
-        torch.nn.utils.clip_grad_norm_(masters.values(), settings.max_norm)
-        for group in optimizer.param_groups:
-            group["lr"] = learning_rate_at(settings, step)
-        optimizer.step()
-    return losses
-
-
-class PrepareDataTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
-        cls.folder = pathlib.Path(scratch.name)
-        cls.model = cls.folder / "model"
-        cls.tokenizer = save_llama(cls.model)
-        cls.chats = cls.folder / "chats.jsonl"
-        cls.chats.write_text("".join(chat_line(i) for i in range(40)))
-
-    def prepared(self, *words):
-        out = self.folder / f"{self._testMethodName}.bin"
-        given = map(str, (*words, "--out", out, "--model", self.model))
-        with contextlib.redirect_stdout(io.StringIO()):
-            prepare_data.prepare(prepare_data.arguments(list(given)))
-        return out
-
+class PrepareDataTest(ChatTest):
     def use_template(self, text):
         template = self.model / "chat_template.jinja"
         self.addCleanup(template.write_text, template.read_text())
@@ -190,6 +77,40 @@ class PrepareDataTest(unittest.TestCase):
         plain, learned = read(self.prepared(self.chats))
         self.assertEqual(mask.sum(), learned.sum())
         self.assertLess(len(ids), 1.5 * len(plain))
+
+    def test_documents_are_told_apart(self):
+        chats = [self.tokenizer.apply_chat_template(chat(i), tokenize=False) for i in range(40)]
+        said = [self.tokenizer.decode(one) for one in read_documents(self.prepared(self.chats))]
+        self.assertEqual(said, chats)
+        packed = read_documents(self.prepared(self.chats, "--seq", 64))
+        said = [self.tokenizer.decode(one) for one in packed]
+        gaps = [one for one in said if not one.replace("<|end|>", "")]
+        self.assertEqual(sorted(one for one in said if one not in gaps), sorted(chats))
+        self.assertGreater(len(gaps), 1)
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_parquet_gives_the_tokens_of_the_same_lines(self):
+        import pyarrow
+        import pyarrow.parquet
+
+        rows = [json.loads(line) for line in self.chats.read_text().splitlines()]
+        path = self.folder / "chats.parquet"
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+        expected = [part.tobytes() for part in read(self.prepared(self.chats))]
+        self.assertEqual([part.tobytes() for part in read(self.prepared(path))], expected)
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist([*rows, {"messages": None}]), path)
+        with self.assertRaisesRegex(prepare_data.BadInput, "chats.parquet row 41: "):
+            self.prepared(path)
+        path.write_bytes(b"PAR1 no")
+        with self.assertRaisesRegex(prepare_data.BadInput, "chats.parquet: is no Parquet file"):
+            self.prepared(path)
+
+    def test_parquet_without_pyarrow_is_told(self):
+        path = self.folder / "some.parquet"
+        path.write_bytes(b"PAR1")
+        with unittest.mock.patch.dict(sys.modules, {"pyarrow": None}):
+            with self.assertRaisesRegex(prepare_data.BadInput, "pip install pyarrow$"):
+                self.prepared(path)
 
     def test_a_document_that_is_longer_than_a_sequence_is_cut(self):
         text = self.folder / "long.txt"
@@ -253,54 +174,6 @@ class PrepareDataTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         expected = f"--model {self.folder}/no: is no folder; name one with a tokenizer.json"
         self.assertEqual(done.stderr, f"dev data: {expected}\n")
-
-    def test_five_steps_on_chats_are_those_of_transformers(self):
-        settings = TrainingSettings(steps=5, warmup_steps=2, epsilon=1e-3)
-        run = train(
-            self.folder,
-            model=self.model,
-            load=self.model,
-            data=self.prepared(self.chats),
-            device="cpu",
-            precision="fp32",
-            batch=4,
-            micro_batch=2,
-            seq=24,
-            steps=settings.steps,
-            learning_rate=settings.learning_rate,
-            warmup_steps=settings.warmup_steps,
-            epsilon=settings.epsilon,
-            weight_decay=settings.weight_decay,
-            max_norm=settings.max_norm,
-            state_bytes=12,
-            clipping="exact",
-        )
-        for _, targets in run.batches:
-            self.assertTrue(0 < (targets < 0).sum() < targets.numel())
-        expected = losses_by_transformers(self.model, run.batches, settings)
-        actual = run.field("loss")
-        print("losses", actual, "of transformers", expected)
-        for ours, theirs in zip(actual, expected, strict=True):
-            self.assertLess(abs(ours - theirs), 1e-3)
-
-    def test_a_trained_model_loads_with_its_tokenizer_and_config(self):
-        run = self.folder / "run"
-        run.mkdir()
-        data = self.prepared(self.chats, "--seq", 64)
-        words = dict(model=self.model, load=self.model, data=data, out=run / "out", device="cpu")
-        train(run, batch=4, seq=64, steps=1, **words)
-        folder = checkpoint_folder(run / "out", 1)
-        loaded = transformers.AutoTokenizer.from_pretrained(folder)
-        self.assertEqual(loaded.eos_token, self.tokenizer.eos_token)
-        ids = [t.apply_chat_template(chat(2))["input_ids"] for t in (loaded, self.tokenizer)]
-        self.assertEqual(*ids)
-        before, after = (
-            transformers.AutoModelForCausalLM.from_pretrained(path) for path in (self.model, folder)
-        )
-        self.assertEqual(after.config.vocab_size, before.config.vocab_size)
-        inputs = torch.tensor([ids[0]])
-        changes = after(inputs).logits - before(inputs).logits
-        self.assertGreater(changes.abs().max().item(), 0)
 
 
 if __name__ == "__main__":
