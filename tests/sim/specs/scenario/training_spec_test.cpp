@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 
 #include "tests/sim/specs/model/input_error_of.h"
@@ -116,6 +119,17 @@ TEST_CASE("training spec: every option has a name of its own, a flag, a help tex
         }
     }
     CHECK(option_flag(option_named("micro_batch")) == "--micro-batch");
+}
+
+TEST_CASE("training spec: numerics.md says what each option of the trainer does to numbers",
+          "[plan]") {
+    std::ifstream file(SLUICE_SOURCE_DIR "/docs/numerics.md");
+    const std::string page(std::istreambuf_iterator<char>(file), {});
+    for (const Option& option : training_options()) {
+        CAPTURE(option.field);
+        if (has_option(Schedule(), option))
+            CHECK(std::regex_search(page, std::regex(option_flag(option) + "(?![-a-z])")));
+    }
 }
 
 TEST_CASE("training spec: an unknown key suggests the nearest", "[plan]") {
