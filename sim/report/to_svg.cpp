@@ -160,14 +160,19 @@ std::string html_list(const std::vector<std::string>& texts) {
     return out + "</ul>\n";
 }
 
-std::string html_page(std::string_view title, std::string_view style, std::string_view body) {
+std::string html_page(std::string_view title, std::string_view style, std::string_view body,
+                      std::optional<int> refresh_seconds) {
+    const std::string refresh =
+        refresh_seconds
+            ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\"/>", *refresh_seconds)
+            : "";
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'\"/>"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"
-        "<title>{}</title><style>{}</style></head><body>\n{}</body></html>\n",
-        escape_xml(title), style, body);
+        "{}<title>{}</title><style>{}</style></head><body>\n{}</body></html>\n",
+        refresh, escape_xml(title), style, body);
 }
 
 std::string_view html_table_style() {

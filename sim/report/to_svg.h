@@ -1,6 +1,7 @@
 // How do pictures become SVG, and how are HTML pages put together from text and pictures?
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,10 @@ std::string html_element(std::string_view tag, std::string_view text,
 std::string html_list(const std::vector<std::string>& texts);
 
 /// A whole page, also well-formed as XML. Its security policy forbids loading anything. `title` is
-/// escaped here, `style` and `body` are used unchanged.
-std::string html_page(std::string_view title, std::string_view style, std::string_view body);
+/// escaped here, `style` and `body` are used unchanged. Browsers load it again after
+/// `refresh_seconds`.
+std::string html_page(std::string_view title, std::string_view style, std::string_view body,
+                      std::optional<int> refresh_seconds = std::nullopt);
 
 /// Style rules for tables and pictures in black on white.
 std::string_view html_table_style();
