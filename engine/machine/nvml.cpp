@@ -23,6 +23,15 @@ constexpr int kNvlinkCapability = 2;     // NVML_P2P_CAPS_INDEX_NVLINK
 constexpr int kPeerStatusOk = 0;         // NVML_P2P_STATUS_OK
 constexpr unsigned kVersionLength = 80;  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
 
+constexpr int kUncorrected = 1;              // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+constexpr int kSinceDriver = 0;              // NVML_VOLATILE_ECC
+constexpr unsigned long long kXidEvent = 8;  // nvmlEventTypeXidCriticalError
+
+struct EventData {  // nvmlEventData_t
+    void* device;
+    unsigned long long type, data;
+    unsigned gpu_instance_id, compute_instance_id;
+};
 struct Utilization {  // nvmlUtilization_t
     unsigned gpu, memory;
 };
@@ -96,8 +105,14 @@ std::unique_ptr<Nvml> Nvml::open(const std::string& pci_bus_id) {
 }
 
 Nvml::Nvml(std::shared_ptr<const Library> library, void* device)
-    : library_(std::move(library)), device_(device) {}
-Nvml::~Nvml() = default;
+    : library_(std::move(library)), device_(device) {
+    if (library_->status("nvmlEventSetCreate", &faults_) != kSuccess) faults_ = nullptr;
+    if (faults_ != nullptr)
+        library_->status("nvmlDeviceRegisterEvents", device_, kXidEvent, faults_);
+}
+Nvml::~Nvml() {
+    if (faults_ != nullptr) library_->status("nvmlEventSetFree", faults_);
+}
 
 std::optional<std::string> Nvml::driver_version() const {
     std::array<char, kVersionLength> version{};
@@ -140,6 +155,28 @@ std::optional<double> Nvml::busy_share() const {
     const auto utilization = read<Utilization>("nvmlDeviceGetUtilizationRates");
     if (!utilization) return std::nullopt;
     return utilization->gpu / 100.0;
+}
+
+std::optional<std::uint64_t> Nvml::uncorrected_memory_errors() const {
+    return read<unsigned long long>("nvmlDeviceGetTotalEccErrors", kUncorrected, kSinceDriver);
+}
+
+std::optional<bool> Nvml::row_remapping_pending() const {
+    unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
+    if (library_->status("nvmlDeviceGetRemappedRows", device_, &corrected, &uncorrected, &pending,
+                         &failed) != kSuccess)
+        return std::nullopt;
+    return pending != 0 || failed != 0;
+}
+
+std::optional<std::uint64_t> Nvml::fault(Seconds most) const {
+    EventData event{};
+    const auto milliseconds = static_cast<unsigned>(1e3 * most);
+    if (faults_ == nullptr ||
+        library_->status("nvmlEventSetWait_v2", faults_, &event, milliseconds) != kSuccess ||
+        event.type != kXidEvent)
+        return std::nullopt;
+    return event.data;
 }
 
 std::optional<OtherGpuPrograms> Nvml::other_programs() const {

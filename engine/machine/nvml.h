@@ -1,5 +1,5 @@
 // What does NVIDIA's management library (libnvidia-ml, part of the driver) say of a GPU: energy,
-// power, clocks, why they are low, temperature, who else uses it?
+// power, clocks, why they are low, temperature, faults, who else uses it?
 //
 // It is loaded at run time and only read: nothing here changes a setting. What the library, the
 // driver or the GPU lacks is no value.
@@ -48,6 +48,13 @@ class Nvml {
     std::optional<double> slowdown_temperature_c()
         const;                                 ///< the hardware slows down from this temperature on
     std::optional<double> busy_share() const;  ///< over the last sample period (0.2 to 1 s)
+    /// Errors of its memory that were found and not corrected, since the driver was loaded.
+    std::optional<std::uint64_t> uncorrected_memory_errors() const;
+    /// Whether a broken row of its memory waits for the next reset to be replaced.
+    std::optional<bool> row_remapping_pending() const;
+    /// The Xid, the driver's number of an error, of the first fault since the object was made;
+    /// waits up to `most` for one.
+    std::optional<std::uint64_t> fault(Seconds most) const;
     /// Precondition: this process has a context on the GPU (its Device was made).
     std::optional<OtherGpuPrograms> other_programs() const;
     /// Whether NVLink connects this GPU and the other.
@@ -62,6 +69,7 @@ class Nvml {
 
     std::shared_ptr<const Library> library_;
     void* device_;
+    void* faults_ = nullptr;  ///< the set of its events
 };
 
 }  // namespace sluice

@@ -41,6 +41,13 @@ class InternalError : public std::logic_error {
     using std::logic_error::logic_error;
 };
 
+/// The machine failed, neither the user nor this program: the same command may succeed on another
+/// one. Exit status 3.
+class MachineError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /// Levenshtein distance with unit costs, in bytes.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 /// `; did you mean "x"?` for the candidate nearest to `name` by edit distance; "" if none is near.

@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kUserMistake = 2;
+constexpr int kUserMistake = 2, kMachineFailed = 3;
 
 /// A sentence on standard error, if anyone reads it, on one line.
 void say(const CLI::App& app, std::string sentence) {
@@ -93,6 +93,9 @@ int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
     } catch (const InputError& error) {
         say(app, error.what());
         return kUserMistake;
+    } catch (const MachineError& error) {
+        say(app, error.what());
+        return kMachineFailed;
     } catch (const std::logic_error& error) {
         say(app,
             fmt::format("internal error: {}; please report it with the command", error.what()));

@@ -1,5 +1,5 @@
-// How does a program of sluice run and end? Messages on standard error, exit status 2 for the
-// user's mistakes, 1 for ours and the machine's.
+// How does a program of sluice run and end? Messages on standard error; exit status 2 for the
+// user's mistakes, 3 for hardware that failed, 1 for what else the machine or we did wrong.
 #pragma once
 
 #include <functional>

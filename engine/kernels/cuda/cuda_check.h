@@ -1,5 +1,4 @@
-// Which call to CUDA failed, where, and what helps? Exit status 1: neither the user's input nor, as
-// a rule, our mistake.
+// Which call to CUDA failed, where, and what helps? Exit status 3 if the GPU itself failed, else 1.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,12 +14,16 @@ class CudaError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// What it means if a status says that the GPU itself has failed and helps until it is reset or
+/// replaced; null for every other status.
+const char* gpu_fault(cudaError_t status);
+
 /// `rms_norm.cu:88 cudaMalloc(&p, n): out of memory. HINT: ...`; `file` may be a path. Without a
-/// hint if `hint` is empty.
+/// hint if `hint` is empty. MachineError in its place if the GPU has failed.
 [[noreturn]] void throw_cuda_error(const char* file, int line, const char* expression,
                                    const std::string& reason, const std::string& hint);
 
-/// Throws CudaError unless `status` is cudaSuccess. Use SLUICE_CHECK_CUDA.
+/// Throws CudaError or MachineError unless `status` is cudaSuccess. Use SLUICE_CHECK_CUDA.
 void check_cuda(cudaError_t status, const char* expression, const char* file, int line);
 
 }  // namespace sluice
