@@ -66,8 +66,9 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
           std::move(choose)) {}
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
-                              double max_norm) {
+                              double max_norm, const StepLimits& limits) {
     max_norm_ = max_norm;
+    limits_ = limits;
     State fresh;
     fresh.now = now;
     fresh.next = next;

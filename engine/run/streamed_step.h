@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -19,11 +20,18 @@ struct StepTokens {
     std::span<const std::int32_t> inputs, targets;
 };
 
+/// A step with a larger loss or norm of the gradient is skipped: nothing is updated.
+struct StepLimits {
+    double loss = std::numeric_limits<double>::infinity();
+    double gradient_norm = std::numeric_limits<double>::infinity();
+};
+
 struct StepOutcome {
     double loss = 0;           ///< mean over the targets that count; 0 if none does
     double gradient_norm = 0;  ///< before clipping
     double clip_factor = 1;
-    bool redone = false;  ///< speculative clipping had guessed another factor
+    bool redone = false;   ///< speculative clipping had guessed another factor
+    bool skipped = false;  ///< beyond a limit
     /// Whether loss and gradients were finite. If not, the step has stopped. Nothing was updated if
     /// the loss was not finite or clipping is exact; else layers above the one whose gradients were
     /// not may have been.
@@ -40,8 +48,9 @@ class StreamedStep {
 
     /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
-    /// here.
-    StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm);
+    /// here. `limits` hold where clipping is exact, since all updates then wait for the norm.
+    StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm,
+                    const StepLimits& limits = {});
     /// The loss on `now` (StepOutcome::loss); parameters and optimizer stay as they are. Otherwise
     /// as run(): `next` are the tokens of the next call.
     double evaluate(StepTokens now, StepTokens next);
@@ -67,6 +76,7 @@ class StreamedStep {
         bool evaluates = false;  ///< without backward and update
         bool finite = true;
         StepOutcome outcome;
+        bool updates() const { return finite && !outcome.skipped; }
     };
 
     void work(OperationId id, std::int64_t step);
@@ -129,6 +139,7 @@ class StreamedStep {
     std::array<State, 2> states_;
     std::function<void(int section)> before_;
     double max_norm_ = 0;
+    StepLimits limits_;
     double last_factor_ = 1;  ///< of clipping: the guess for the next step
     bool gathered_ = false;   ///< the rows of the next step are in host_buffers_.rows_in()
 

@@ -96,17 +96,17 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     State& s = state(step);
     const int section = section_of(op);
     if (resident_.has(section)) {
-        if (s.finite) resident_.update(section, s.pass, s.adam);
+        if (s.updates()) resident_.update(section, s.pass, s.adam);
         return;
     }
     if (op.layer != kEmbeddingLayer) {
-        if (!finite(s, *host_buffers_.sums(section))) return;
+        if (!finite(s, *host_buffers_.sums(section)) || !s.updates()) return;
         announce(section);
         adamw(pool_, s.pass, s.adam, store_.block(section), store_.decay_ranges(section),
               {.bf16 = host_buffers_.gradients(section)});
         return;
     }
-    if (!s.finite) return;
+    if (!s.updates()) return;
     announce(section);
     const bool first = id == first_rows_;
     rows_.update(step, s.pass, s.adam, tied_gradient(), first);
@@ -132,6 +132,10 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     s.outcome.finite = s.finite;
     if (!s.finite) return;
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
+    // Else updates may be at work.
+    if (training_.clipping == Clipping::exact && !s.evaluates)
+        s.outcome.skipped =
+            s.outcome.loss > limits_.loss || s.outcome.gradient_norm > limits_.gradient_norm;
     if (s.pass == UpdatePass::redo || training_.clipping == Clipping::off) return;
     s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
     if (training_.clipping == Clipping::exact)

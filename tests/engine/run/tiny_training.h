@@ -66,7 +66,8 @@ class TinyTraining {
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
-    StepOutcome run(double max_norm = 1e9, float learning_rate = kLearningRate) {
+    StepOutcome run(double max_norm = 1e9, float learning_rate = kLearningRate,
+                    const StepLimits& limits = {}) {
         const auto now = batch(steps_ % cycle_), next = batch((steps_ + 1) % cycle_);
         AdamWStep adam;
         adam.learning_rate = learning_rate;
@@ -75,7 +76,7 @@ class TinyTraining {
         std::array<std::vector<std::int32_t>, 3>& kept =
             tokens_[static_cast<std::size_t>(steps_ % 2)];
         kept = {now, next, targets(now)};
-        return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm);
+        return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm, limits);
     }
     /// The loss on the batch of the next step, without training on it.
     double evaluate() {
