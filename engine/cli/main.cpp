@@ -29,11 +29,24 @@ struct Flags {
     std::optional<std::string> save_memory, plan, report, trace, timeline;
 };
 
+/// The place of a name, or the number of names.
+template <typename Names>
+std::ptrdiff_t place_in(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) - names.begin();
+}
+
+/// A check for CLI11; `names` must outlive it.
+template <typename Names>
+auto one_of(const Names& names, std::string flag, std::string expected) {
+    return
+        [&names, flag = std::move(flag), expected = std::move(expected)](const std::string& name) {
+            return place_in(names, name) < std::ssize(names)
+                       ? std::string()
+                       : fmt::format("{} is \"{}\", expected {}", flag, name, expected);
+        };
+}
+
 void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
-    static const auto place_of = [](const std::string& name) {
-        return std::find(kLearningRateNames.begin(), kLearningRateNames.end(), name) -
-               kLearningRateNames.begin();
-    };
     // CLI11's own checks let "nan" pass.
     const auto finite = [](const std::string& text) {
         const std::optional<double> number = parse_number(text);
@@ -59,15 +72,11 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
     app.add_option_function<std::string>(
            "--lr-schedule",
            [&s](const std::string& name) {
-               s.schedule = static_cast<LearningRateKind>(place_of(name));
+               s.schedule = static_cast<LearningRateKind>(place_in(kLearningRateNames, name));
            },
            "learning rate after the warm-up: cosine, constant or linear")
         ->group("Optimizer")
-        ->check([](const std::string& name) {
-            return place_of(name) < std::ssize(kLearningRateNames)
-                       ? std::string()
-                       : "--lr-schedule is \"" + name + "\", expected cosine, constant or linear";
-        })
+        ->check(one_of(kLearningRateNames, "--lr-schedule", "cosine, constant or linear"))
         ->default_str("cosine");
     add("--final-fraction", s.final_fraction, "share of the peak learning rate at the last step")
         ->check(CLI::Range(0.0, 1.0));
@@ -77,6 +86,19 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
     add("--weight-decay", s.weight_decay, "decoupled weight decay; norms and biases have none")
         ->check(zero_or_more);
     add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(above_zero);
+    app.add_option_function<std::string>(
+           "--on-spike",
+           [&s](const std::string& name) {
+               s.on_spike = static_cast<OnSpike>(place_in(kOnSpikeNames, name));
+           },
+           "at a spike of loss or norm: go-on, skip (the step changes nothing; needs --clipping "
+           "exact) or stop")
+        ->group("Optimizer")
+        ->check(one_of(kOnSpikeNames, "--on-spike", "go-on, skip or stop"))
+        ->default_str("go-on");
+    add("--spike-deviations", s.spike_deviations,
+        "standard deviations above the last 128 steps from which on a step is a spike")
+        ->check(above_zero);
     // CLI11 would take -1 and numbers beyond 2^64 as some other number.
     add("--seed", s.seed, "seed of initial weights, shuffling and stochastic rounding")
         ->check([](const std::string& text) {
@@ -137,6 +159,10 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     app.add_option("--cpu-threads", s.cpu_threads,
                    "threads of the CPU's kernels; 0: half the cores");
     app.add_option("--log", s.log, "append one JSON object per step to this file")->group("Output");
+    app.add_option("--watch", s.watch,
+                   "folder of a page that shows the run in a browser, and of TensorBoard's files")
+        ->group("Output")
+        ->check(has_name);
     app.add_option("--dump-batches", s.dump_batches,
                    "append each step's inputs and targets to this file, as raw int32")
         ->group("Output");
@@ -204,6 +230,10 @@ int train(const Flags& flags) {
         throw InputError("--save-best needs --out, the folder that checkpoints are written to");
     if (flags.save_memory && !flags.settings.out)
         throw InputError("--save-memory needs --out, the folder that checkpoints are written to");
+    if (flags.settings.on_spike == OnSpike::skip && training.clipping != Clipping::exact)
+        throw InputError(
+            "--on-spike skip needs --clipping exact, with which a step updates nothing before its "
+            "norm is known");
     const std::optional<Bytes> save_memory = read_save_memory(flags);
     check_files(flags);
     // A file stays open for each shard of tokens; the usual limit is 1024.
@@ -219,7 +249,7 @@ int train(const Flags& flags) {
     const bool measure = writes || expected;
     TrainSettings settings = flags.settings;
     settings.save_memory = save_memory;
-    if (expected) settings.expected_step = expected->step;
+    settings.expected = expected;
     settings.model_files = settings.load.value_or(asked.model.model);
     const RunResult result = run_training(model, training, settings, measure);
     // As a shell reports a program that a signal ended: `train && publish` must not go on.

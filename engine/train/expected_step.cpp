@@ -109,25 +109,59 @@ Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
           }}});
 }
 
-std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
-    // Compute adds all of its time to the step, another lane the time for which compute waits.
-    Lane most = Lane::compute;
-    Seconds longest = 0;
+namespace {
+
+/// The lane whose time differs most from the plan, as far as that changes the step: compute adds
+/// all of its time, another lane the time for which compute waits.
+struct Deviation {
+    Lane lane = Lane::compute;
+    Seconds longer = 0;
+    double busy_change = 0;  ///< of all its time
+};
+
+Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measured) {
+    Deviation most;
     for (int i = 0; i < kLaneCount; ++i) {
         const auto lane = static_cast<Lane>(i);
         const auto& times = expected.lanes[static_cast<std::size_t>(i)];
         if (!times) continue;
         const LaneTime& now = measured.step.lane(lane);
-        const Seconds more =
+        const Seconds longer =
             lane == Lane::compute ? now.busy - times->busy : now.exposed - times->exposed;
-        if (std::abs(more) <= std::abs(longest)) continue;
-        most = lane;
-        longest = more;
+        if (std::abs(longer) > std::abs(most.longer))
+            most = {lane, longer, times->busy > 0 ? now.busy / times->busy - 1 : 0};
     }
+    return most;
+}
+
+}  // namespace
+
+std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
+    const Deviation most = largest_deviation(expected, measured);
     return fmt::format("most of the difference: {} {} is {} {} than predicted, {} of the step",
-                       lane_label(most), most == Lane::compute ? "time" : "exposed time",
-                       format_seconds(std::abs(longest)), longest < 0 ? "shorter" : "longer",
-                       format_percent(std::abs(longest) / expected.step));
+                       lane_label(most.lane), most.lane == Lane::compute ? "time" : "exposed time",
+                       format_seconds(std::abs(most.longer)),
+                       most.longer < 0 ? "shorter" : "longer",
+                       format_percent(std::abs(most.longer) / expected.step));
+}
+
+std::string against_plan(const ExpectedStep& expected, const TimedPlan& measured) {
+    constexpr double kLeast = 0.01;
+    const std::string speed = format_percent(expected.step / measured.step.seconds) + " of plan";
+    const Deviation most = largest_deviation(expected, measured);
+    if (std::abs(most.longer) < kLeast * expected.step) return speed;
+    const bool is_slower = most.longer > 0;
+    // A lane may be as fast as planned and still be waited for longer.
+    if (most.busy_change > 1)
+        return fmt::format("{}; {} takes {:.1f} times as long as planned", speed,
+                           lane_label(most.lane), 1 + most.busy_change);
+    if (std::abs(most.busy_change) >= kLeast && (most.busy_change > 0) == is_slower)
+        return fmt::format("{}; {} {} {} than planned", speed, lane_label(most.lane),
+                           format_percent(std::abs(most.busy_change)),
+                           is_slower ? "slower" : "faster");
+    return fmt::format("{}; compute waits {} {} for {} than planned", speed,
+                       format_seconds(std::abs(most.longer)), is_slower ? "longer" : "shorter",
+                       lane_label(most.lane));
 }
 
 }  // namespace sluice

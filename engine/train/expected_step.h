@@ -36,6 +36,10 @@ void check_expected_model(const ExpectedStep& expected, const ModelSpec& model);
 /// Step, memory and lanes: predicted, measured, and their difference.
 Table expected_table(const ExpectedStep& expected, const TimedPlan& measured);
 
+/// "97% of plan; optimizer 12% slower than planned": of the speed, and the lane that accounts for
+/// most of the difference, if that is 1% of a step.
+std::string against_plan(const ExpectedStep& expected, const TimedPlan& measured);
+
 /// "most of the difference: optimizer exposed time is 80.0 ms longer than predicted, 4.0% of the
 /// step".
 std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured);

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <vector>
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -22,37 +22,22 @@ std::string time_left(Seconds seconds) {
 
 std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
     const StepOutcome& o = r.outcome;
-    const std::string clipped = o.clip_factor < 1 ? (o.redone ? " (clipped, redone)" : " (clipped)")
-                                                  : (o.redone ? " (redone)" : "");
+    std::vector<const char*> marks;
+    if (r.spike) marks.push_back("spike");
+    if (o.skipped) marks.push_back("skipped");
+    if (o.clip_factor < 1) marks.push_back("clipped");
+    if (o.redone) marks.push_back("redone");
+    const std::string marked = marks.empty() ? "" : fmt::format(" ({})", fmt::join(marks, ", "));
     return fmt::format(
-        "step {}/{}  loss {:.4f}{}  norm {:.3f}{}  lr {:.2e}  {} tokens/s  device {}  host {}  {} "
+        "step {}/{}  loss {:.4f}{}  norm {:.3f}{}  lr {:.2e}  {} tokens/s{}  device {}  host {}  "
+        "{} "
         "left\n",
         r.step, steps, o.loss,
         r.validation_loss ? fmt::format("  validation {:.4f}", *r.validation_loss) : "",
-        o.gradient_norm, clipped, r.learning_rate,
-        format_thousands(static_cast<double>(r.tokens) / r.seconds),
+        o.gradient_norm, marked, r.learning_rate, format_thousands(r.tokens_per_s()),
+        r.plan_share ? fmt::format(" ({} of plan)", format_percent(*r.plan_share)) : "",
         format_bytes(static_cast<double>(r.device)), format_bytes(static_cast<double>(r.host)),
         time_left(left));
-}
-
-nlohmann::ordered_json json(const StepRecord& r, std::optional<Seconds> expected) {
-    nlohmann::ordered_json out = {{"step", r.step},
-                                  {"loss", r.outcome.loss},
-                                  {"gradient_norm", r.outcome.gradient_norm},
-                                  {"clip_factor", r.outcome.clip_factor},
-                                  {"redone", r.outcome.redone},
-                                  {"learning_rate", r.learning_rate},
-                                  {"step_s", r.seconds},
-                                  {"targets", r.targets},
-                                  {"tokens_per_s", static_cast<double>(r.tokens) / r.seconds},
-                                  {"device_bytes", r.device},
-                                  {"host_bytes", r.host}};
-    if (r.validation_loss) out["validation_loss"] = *r.validation_loss;
-    if (r.saving) out["saving_step"] = *r.saving;
-    if (r.held > 0) out["held_by_saving_s"] = r.held;
-    if (r.gpu_joules) out["gpu_energy_j"] = *r.gpu_joules;
-    if (expected) out["share_of_predicted_speed"] = *expected / r.seconds;
-    return out;
 }
 
 }  // namespace
@@ -63,9 +48,7 @@ void say(const std::string& text) {
 }
 void say_on_stderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
-Progress::Progress(std::int64_t steps, const std::optional<std::string>& log,
-                   std::optional<Seconds> expected_step)
-    : steps_(steps), expected_step_(expected_step) {
+Progress::Progress(std::int64_t steps, const std::optional<std::string>& log) : steps_(steps) {
     if (!log) return;
     log_name_ = *log;
     log_ = std::fopen(log->c_str(), "a");
@@ -77,6 +60,13 @@ Progress::Progress(std::int64_t steps, const std::optional<std::string>& log,
 
 Progress::~Progress() {
     if (log_ != nullptr) std::fclose(log_);
+}
+
+Seconds Progress::left() const { return static_cast<double>(steps_ - step_) * typical_; }
+
+std::string Progress::state() const {
+    return fmt::format("step {} of {}, {} left", format_thousands(static_cast<double>(step_)),
+                       format_thousands(static_cast<double>(steps_)), time_left(left()));
 }
 
 void Progress::report(const StepRecord& record) {
@@ -91,10 +81,10 @@ void Progress::report(const StepRecord& record) {
     // The first steps also build plans and fill caches.
     typical_ =
         typical_ == 0 || record.step <= 3 ? record.seconds : 0.8 * typical_ + 0.2 * record.seconds;
-    const Seconds left = static_cast<double>(steps_ - record.step) * typical_;
-    say(line(record, steps_, left));
+    step_ = record.step;
+    say(line(record, steps_, left()));
     if (log_ == nullptr) return;
-    const std::string text = json(record, expected_step_).dump() + "\n";
+    const std::string text = step_json(record).dump() + "\n";
     if (std::fputs(text.c_str(), log_) < 0 || std::fflush(log_) != 0) {
         say_on_stderr(
             fmt::format("sluice-train: --log {}: cannot be written ({}); continuing without it\n",

@@ -55,6 +55,8 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"weight_decay", s.weight_decay},
                 {"max_norm", s.max_norm},
                 {"clipping", static_cast<int>(training.clipping)},
+                {"on_spike", kOnSpikeNames[static_cast<std::size_t>(s.on_spike)]},
+                {"spike_deviations", s.spike_deviations},
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},

@@ -2,17 +2,24 @@
 // a checkpoint with other settings?
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/data/batch_sampler.h"
 #include "engine/optimizer/adamw.h"
 #include "engine/optimizer/learning_rate.h"
+#include "engine/train/expected_step.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
+
+/// What happens at a spike of loss or norm (spike_watch.h).
+enum class OnSpike : std::uint8_t { go_on, skip, stop };
+inline constexpr std::array<std::string_view, 3> kOnSpikeNames = {"go-on", "skip", "stop"};
 
 struct TrainSettings {
     std::int64_t steps = 100;
@@ -21,7 +28,9 @@ struct TrainSettings {
     LearningRateKind schedule = LearningRateKind::cosine;
     double final_fraction = 0.1;  ///< share of the peak at the last step
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
-    double max_norm = 1;           ///< gradients are clipped to this norm
+    double max_norm = 1;  ///< gradients are clipped to this norm
+    OnSpike on_spike = OnSpike::go_on;
+    double spike_deviations = 6;   ///< standard deviations above the mean from which on it is one
     std::uint64_t seed = 0;        ///< of initialisation, shuffling and stochastic rounding
     double init_deviation = 0.02;  ///< standard deviation of random weights
 
@@ -40,7 +49,8 @@ struct TrainSettings {
     bool resume = false;     ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step
-    std::optional<Seconds> expected_step;     ///< the time that a plan predicts
+    std::optional<std::string> watch;         ///< folder of a page and of TensorBoard's files
+    std::optional<ExpectedStep> expected;     ///< that a plan predicts
 
     std::string device = "auto";     ///< auto, cpu, cuda, cuda:1
     std::string precision = "auto";  ///< of activations: fp32 or bf16; auto: fp32 on the CPU

@@ -1,13 +1,9 @@
 #include "engine/train/step_watch.h"
 
-#include "engine/machine/nvml.h"
-
 namespace sluice {
 
-EnergyCounter gpu_energy_counter(const std::string& pci_bus_id) {
-    return [gpu = std::shared_ptr<Nvml>(Nvml::open(pci_bus_id))] {
-        return gpu ? gpu->energy_j() : std::nullopt;
-    };
+EnergyCounter energy_counter(std::shared_ptr<const Nvml> gpu) {
+    return [gpu = std::move(gpu)] { return gpu ? gpu->energy_j() : std::nullopt; };
 }
 
 StepWatch::Passed StepWatch::after_step() {

@@ -3,18 +3,19 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "engine/device/device.h"
+#include "engine/machine/nvml.h"
 
 namespace sluice {
 
 /// Joules since some time; empty if they cannot be read.
 using EnergyCounter = std::function<std::optional<double>()>;
-/// Of the GPU at this PCI address.
-EnergyCounter gpu_energy_counter(const std::string& pci_bus_id);
+/// Of a GPU; it may be null.
+EnergyCounter energy_counter(std::shared_ptr<const Nvml> gpu);
 
 class StepWatch {
   public:

@@ -75,6 +75,8 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     record["clip_factor"] = state.clip_factor;
     record["seed"] = fmt::format("{}", state.seed);
     record["state_bytes"] = state_bytes;
+    for (const RecentStep& one : state.recent)
+        record["recent_steps"].push_back({one.loss, one.gradient_norm});
     record["settings"] = settings;
     record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
     return record.dump(2) + "\n";
@@ -105,6 +107,9 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     state.clip_factor = record.number("clip_factor", 0, 1);
     state.seed = read_seed(record);
     state.validation_loss = record.number_or_none("validation_loss", 0, kLargestLoss);
+    if (record.has("recent_steps"))
+        for (const std::vector<double>& row : record.rows("recent_steps", 2))
+            state.recent.push_back({row[0], row[1]});
     state.settings = json["settings"].dump();
     return state;
 }

@@ -93,6 +93,11 @@ std::vector<std::int64_t> checkpoint_steps(const std::string& out);
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
                               std::optional<std::int64_t> rising_since = std::nullopt);
 
+struct RecentStep {
+    double loss = 0, gradient_norm = 0;
+    bool operator==(const RecentStep&) const = default;
+};
+
 /// Everything except parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done
@@ -106,6 +111,7 @@ struct TrainingState {
     int state_bytes = 0;     ///< of the file that it was loaded from
     std::optional<double> validation_loss = {};  ///< after the step, if it was asked for
     std::string plan = {};                       ///< flags of the plan that ran, for people
+    std::vector<RecentStep> recent = {};         ///< where spikes are skipped or end the run
 };
 
 /// Writes out/step-N, with the files that stand beside the weights, in a temporary folder, syncs

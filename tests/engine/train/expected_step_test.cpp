@@ -80,3 +80,21 @@ TEST_CASE("expected step: the lane that differs most is named", "[train]") {
           "most of the difference: optimizer exposed time is 80.0 ms longer than predicted, 4.0% "
           "of the step");
 }
+
+TEST_CASE("expected step: the share of the plan names the lane that accounts for the difference",
+          "[train]") {
+    const ExpectedStep expected = read_expected_step(File(kPrediction).name);
+    TimedPlan now = measured();
+    CHECK(against_plan(expected, now) == "95% of plan; optimizer 10% slower than planned");
+    now.step.lanes[static_cast<std::size_t>(Lane::optimizer)].busy = 1.0;
+    CHECK(against_plan(expected, now) ==
+          "95% of plan; compute waits 80.0 ms longer for optimizer than planned");
+    now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.8;
+    CHECK(against_plan(expected, now) == "95% of plan; compute 20% slower than planned");
+    now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 6;
+    CHECK(against_plan(expected, now) == "95% of plan; compute takes 4.0 times as long as planned");
+    now.step.seconds = 2.01;
+    now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.51;
+    now.step.lanes[static_cast<std::size_t>(Lane::optimizer)].exposed = 0.25;
+    CHECK(against_plan(expected, now) == "100% of plan");
+}

@@ -10,7 +10,7 @@ using namespace sluice;
 namespace {
 
 /// What a step of 1000 tokens in 2 s, half of which are targets, appends to the log.
-nlohmann::json logged(std::optional<double> validation_loss, std::optional<Seconds> expected) {
+nlohmann::json logged(std::optional<double> validation_loss, std::optional<double> plan_share) {
     const TempFolder temp;
     StepRecord record;
     record.step = 7;
@@ -20,7 +20,10 @@ nlohmann::json logged(std::optional<double> validation_loss, std::optional<Secon
     record.seconds = 2;
     record.tokens = 1000;
     record.targets = 500;
-    Progress(10, temp.path("log"), expected).report(record);
+    record.plan_share = plan_share;
+    Progress progress(10, temp.path("log"));
+    progress.report(record);
+    CHECK(progress.state() == "step 7 of 10, 0:06 left");
     return nlohmann::json::parse(temp.read("log"));
 }
 
@@ -32,7 +35,7 @@ TEST_CASE("progress: the log has the validation loss of the steps that found one
 }
 
 TEST_CASE("progress: the log counts all tokens, and the share of a predicted speed", "[train]") {
-    const nlohmann::json with_plan = logged({}, 1.5);
+    const nlohmann::json with_plan = logged({}, 0.75);
     CHECK(with_plan["tokens_per_s"] == 500);
     CHECK(with_plan["targets"] == 500);
     CHECK(with_plan["share_of_predicted_speed"] == 0.75);

@@ -1,0 +1,101 @@
+#include "engine/train/run_reports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/train/run_setup.h"
+#include "sim/report/report.h"
+#include "sim/report/timeline_picture.h"
+
+namespace sluice {
+namespace {
+
+RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
+    const PlannedStep plan =
+        run.activations == DType::fp32 ? with_double_device_memory(run.plan) : run.plan;
+    RunFacts facts{run.asked.model_name,     run.device,
+                   settings.steps,           plan.fit.device.peak.bytes,
+                   plan.fit.host.peak.bytes, std::nullopt};
+    if (settings.expected) facts.expected_step = settings.expected->step;
+    return facts;
+}
+
+}  // namespace
+
+RunReports::RunReports(const TrainSettings& settings, ReportedRun run, bool measures,
+                       std::int64_t done, HealthWatch health)
+    : settings_(settings),
+      run_(std::move(run)),
+      measures_(measures || settings.watch),
+      done_(done),
+      progress_(settings.steps, settings.log),
+      health_(std::move(health)) {
+    if (settings.watch)
+        watch_.emplace(*settings.watch, facts_of(settings, run_), done, settings.log,
+                       [](const std::string& sentence) {
+                           say_on_stderr(fmt::format("sluice-train: {}\n", sentence));
+                       });
+}
+
+void RunReports::add(const StepRecord& record, std::int64_t distinct_tokens, StreamedStep& step,
+                     const StepWatch& watch) {
+    progress_.report(record);
+    redone_ += record.outcome.redone ? 1 : 0;
+    most_device_ = std::max(most_device_, record.device);
+    most_host_ = std::max(most_host_, record.host);
+    // The first steps build plans and fill caches; the previous step is the one that is measured.
+    constexpr std::int64_t kWarmUp = 3;
+    const bool disturbs = record.validation_loss || record.saving || record.outcome.skipped;
+    if (measures_ && record.outcome.finite && record.step > done_ + kWarmUp &&
+        !record.outcome.redone && !disturbs && !disturbed_)
+        measured_.add(run_.plan.program, {step.intervals_of_step_before(), distinct_before_});
+    else
+        measured_.pause();
+    disturbed_ = disturbs;
+    distinct_before_ = distinct_tokens;
+    if (watch_) watch_->add(record);
+    look_at_machine();
+    if (watch_ && watch_->is_due())
+        watch_->write(progress_.state(), run_.newest_checkpoint(), measured_parts(watch));
+}
+
+void RunReports::note(const std::string& sentence) {
+    say(fmt::format("note: {}\n", sentence));
+    if (watch_) watch_->note(sentence);
+}
+
+void RunReports::look_at_machine() {
+    constexpr Seconds kBetween = 10;
+    if (host_seconds() - looked_at_ < kBetween) return;
+    looked_at_ = host_seconds();
+    for (const std::string& warning : health_.news()) note(warning);
+}
+
+std::optional<TimedPlan> RunReports::measured(const StepWatch& watch) const {
+    if (measured_.empty()) return std::nullopt;
+    return measured_report(
+        run_.asked, run_.plan, measured_,
+        {run_.activations, most_device_, most_host_, redone_, watch.gpu_watts()});
+}
+
+std::optional<MeasuredParts> RunReports::measured_parts(const StepWatch& watch) const {
+    const std::optional<TimedPlan> timed = measured(watch);
+    if (!timed) return std::nullopt;
+    MeasuredParts parts;
+    parts.step = step_picture(*timed);
+    if (settings_.expected) {
+        parts.against_plan = against_plan(*settings_.expected, *timed);
+        parts.comparison = expected_table(*settings_.expected, *timed);
+    } else {
+        parts.comparison = lanes_table(timed->step);
+    }
+    return parts;
+}
+
+void RunReports::end(const std::string& how, const StepWatch& watch) {
+    if (watch_) watch_->end(how, run_.newest_checkpoint(), measured_parts(watch));
+}
+
+}  // namespace sluice

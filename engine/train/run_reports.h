@@ -1,0 +1,65 @@
+// What does a run tell while it trains: lines and logs, the page of --watch, warnings about the
+// machine, and the measured step?
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/machine/health_watch.h"
+#include "engine/train/measured_report.h"
+#include "engine/train/progress.h"
+#include "engine/train/run_settings.h"
+#include "engine/train/step_watch.h"
+#include "engine/watch/run_watch.h"
+
+namespace sluice {
+
+/// What runs.
+struct ReportedRun {
+    AskedStep asked;
+    PlannedStep plan;
+    std::string device;
+    DType activations = DType::bf16;
+    std::function<std::string()> newest_checkpoint;  ///< its folder, or ""
+};
+
+class RunReports {
+  public:
+    /// `measures`: steps are measured. `done`: steps of earlier runs. Throws InputError if a file
+    /// cannot be written.
+    RunReports(const TrainSettings& settings, ReportedRun run, bool measures, std::int64_t done,
+               HealthWatch health);
+
+    /// Of each step that is done; `distinct_tokens` of its batch.
+    void add(const StepRecord& record, std::int64_t distinct_tokens, StreamedStep& step,
+             const StepWatch& watch);
+    /// Something else than a step follows the last one.
+    void pause() { measured_.pause(); }
+    /// A sentence for people: on standard output and on the page.
+    void note(const std::string& sentence);
+    /// The measured step; empty if no step could be measured.
+    std::optional<TimedPlan> measured(const StepWatch& watch) const;
+    /// How the run ended, a sentence.
+    void end(const std::string& how, const StepWatch& watch);
+
+  private:
+    std::optional<MeasuredParts> measured_parts(const StepWatch& watch) const;
+    void look_at_machine();
+
+    const TrainSettings& settings_;
+    ReportedRun run_;
+    bool measures_;
+    std::int64_t done_;
+    Progress progress_;
+    std::optional<RunWatch> watch_;  ///< with --watch
+    HealthWatch health_;
+    Seconds looked_at_ = 0;
+    MeasuredSteps measured_;
+    bool disturbed_ = false;            ///< the last step, by other work
+    std::int64_t distinct_before_ = 0;  ///< of the last step
+    std::int64_t redone_ = 0;
+    Bytes most_device_ = 0, most_host_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,160 @@
+// How does a run go from step to step, and how does it end?
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/machine/stop_signals.h"
+#include "engine/train/batch_dump.h"
+#include "engine/train/run_endings.h"
+#include "engine/train/whole_run.h"
+#include "sim/base/input_error.h"
+
+namespace sluice {
+
+StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& next) {
+    StepRecord record;
+    record.step = step;
+    if (saver_) record.saving = saver_->writing();
+    const AdamWStep settings = adamw_step(settings_, step);
+    const StepLimits limits = spikes_.limits();
+    record.outcome = step_->run(tokens_of(now), tokens_of(next), settings, settings_.max_norm,
+                                settings_.on_spike == OnSpike::skip ? limits : StepLimits());
+    const auto& [loss, norm] = std::pair(record.outcome.loss, record.outcome.gradient_norm);
+    record.spike = loss > limits.loss || norm > limits.gradient_norm;
+    if (record.outcome.finite) spikes_.add({loss, norm});
+    last_clip_factor_ = record.outcome.clip_factor;
+    const StepWatch::Passed passed = watch_.after_step();
+    record.seconds = passed.seconds;
+    record.gpu_joules = passed.gpu_joules;
+    record.learning_rate = static_cast<double>(settings.learning_rate);
+    record.tokens = training_.tokens();
+    record.targets = counted_targets(now);
+    record.device = device_->memory_in_use() - device_facts_.context;
+    record.host = read_process_memory().resident().value_or(0);
+    if (saver_) record.held = saver_->take_held();
+    if (settings_.expected) record.plan_share = settings_.expected->step / record.seconds;
+    return record;
+}
+
+void WholeRun::train(RunResult& result) {
+    if (state_.step >= settings_.steps) return;
+    std::size_t current = 0;
+    batches_[0] = sampler_->next();
+    watch_.restart();
+    for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
+         ++step) {
+        const Batch& now = batches_[current];
+        Batch& next = batches_[1 - current];
+        draw_next(step, now, next);
+        if (settings_.dump_batches) append_batch(*settings_.dump_batches, now);
+        const bool validates = held_out_ && held_out_->is_due(step);
+        StepRecord record = do_step(step, now, validates ? held_out_->first() : next);
+        if (validates && record.outcome.finite) {
+            record.validation_loss = held_out_->loss(*step_, next);
+            watch_.restart();
+        }
+        reports_->add(record, distinct_tokens(now.inputs, model_.vocabulary), *step_, watch_);
+        judge(record);
+        result.steps_done = step;
+        result.interrupted = stop_requested() && step < settings_.steps;
+        const bool last = step == settings_.steps || result.interrupted;
+        state_.validation_loss = record.validation_loss;
+        if (settings_.save_best && validates) saver_->wait();  // it may be the best
+        if (checkpoints_ && (last || checkpoints_->is_due(step, record.validation_loss)))
+            save(step, next.position, last);
+        if (result.interrupted) break;
+        current = 1 - current;
+    }
+    step_->finish();
+    if (saver_) saver_->wait();
+}
+
+void WholeRun::draw_next(std::int64_t step, const Batch& now, Batch& next) {
+    if (step == settings_.steps) {
+        next = now;  // rows for a step that does not follow
+        next.position = sampler_->position();
+        return;
+    }
+    try {
+        next = sampler_->next();
+    } catch (const InputError&) {
+        if (checkpoints_ && step > state_.step + 1) save(step - 1, now.position, true);
+        throw;
+    }
+}
+
+void WholeRun::save(std::int64_t step, std::int64_t position, bool last) {
+    reports_->pause();
+    const Seconds start = host_seconds();
+    step_->finish();
+    TrainingState now = state_;
+    now.step = step;
+    now.data_position = position;
+    now.clip_factor = last_clip_factor_;
+    if (settings_.on_spike != OnSpike::go_on) now.recent = spikes_.recent();
+    saver_->save(now, last, norms_.rising_since(), start);
+    watch_.restart();
+}
+
+void WholeRun::judge(const StepRecord& record) {
+    norms_.add(record.step, record.outcome.finite ? record.outcome.gradient_norm : INFINITY);
+    const bool stops = record.spike && settings_.on_spike == OnSpike::stop;
+    if (record.outcome.finite && !stops) {
+        if (record.spike) reports_->note(spike_words(record, settings_.spike_deviations));
+        return;
+    }
+    if (saver_) saver_->wait();
+    const std::string advice =
+        checkpoints_ ? "; " + checkpoints_->advice_after_divergence(norms_.rising_since()) : "";
+    throw std::runtime_error(
+        record.outcome.finite ? fmt::format("{}, so training stopped, as --on-spike says{}",
+                                            spike_words(record, settings_.spike_deviations), advice)
+                              : divergence_words(record) + advice);
+}
+
+std::string WholeRun::after_failure(const std::string& sentence) {
+    const std::string driver = driver_words(gpu_.get());
+    if (saver_) saver_->wait();  // it needs no GPU
+    const auto newest = checkpoints_ ? checkpoints_->newest() : std::nullopt;
+    return fmt::format(
+        "{}{}; {}", sentence, driver,
+        newest ? *newest + " is whole, and --resume continues from it" : "nothing was saved");
+}
+
+RunResult WholeRun::go(bool measure) {
+    prepare();
+    RunResult result;
+    result.steps_done = state_.step;
+    ReportedRun run{
+        asked_step(model_, machine_, training_), planned(), device_facts_.name, type_,
+        [this] { return checkpoints_ ? checkpoints_->newest().value_or("") : std::string(); }};
+    reports_.emplace(settings_, std::move(run), measure, state_.step, HealthWatch(health_of(gpu_)));
+    try {
+        train(result);
+    } catch (const MachineError& error) {
+        const std::string sentence = after_failure(error.what());
+        reports_->end(sentence, watch_);
+        throw MachineError(sentence);
+    } catch (const InputError& error) {
+        reports_->end(error.what(), watch_);
+        throw;
+    } catch (const std::exception& error) {
+        const std::string driver = driver_words(gpu_.get());
+        reports_->end(error.what() + driver, watch_);
+        if (driver.empty()) throw;
+        throw std::runtime_error(error.what() + driver);
+    }
+    result.interrupted = stop_requested() && result.steps_done < settings_.steps;
+    if (result.steps_done > state_.step)
+        say(fmt::format("{}\n", checkpoints_
+                                    ? "saved " + checkpoints_->newest().value_or("nothing")
+                                    : "the weights were not saved: give --out to keep them"));
+    reports_->end(
+        fmt::format("{} after step {} of {}.", result.interrupted ? "Interrupted" : "Finished",
+                    result.steps_done, settings_.steps),
+        watch_);
+    result.report = reports_->measured(watch_);
+    return result;
+}
+
+}  // namespace sluice

@@ -1,0 +1,83 @@
+// Which parts does a run have, and how do they meet?
+#pragma once
+
+#include <array>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/data/batch_sampler.h"
+#include "engine/machine/host_facts.h"
+#include "engine/run/streamed_step.h"
+#include "engine/train/checkpoint_saver.h"
+#include "engine/train/held_out.h"
+#include "engine/train/norm_watch.h"
+#include "engine/train/run_checkpoints.h"
+#include "engine/train/run_reports.h"
+#include "engine/train/run_setup.h"
+#include "engine/train/spike_watch.h"
+#include "engine/train/training_run.h"
+
+namespace sluice {
+
+class WholeRun {
+  public:
+    WholeRun(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings)
+        : model_(model),
+          training_(std::move(training)),
+          settings_(settings),
+          spikes_(settings.spike_deviations) {}
+
+    RunResult go(bool measure);
+
+  private:
+    void prepare();
+    /// With the memory that saving takes.
+    PlannedStep planned() const {
+        const PlannedStep step = planned_step(plan_.step, machine_, training_);
+        return with_save_memory(step, training_, save_memory_);
+    }
+    void allocate();
+    /// The batch after `now`, which `step` trains on. If the data is wrong, the finished steps are
+    /// saved first.
+    void draw_next(std::int64_t step, const Batch& now, Batch& next);
+    void start_parameters();
+    void train(RunResult& result);
+    /// Ends the run after a step that is not finite, and at a spike if that is asked for.
+    void judge(const StepRecord& record);
+    /// After the GPU has failed: what the driver says, and where to go on from.
+    std::string after_failure(const std::string& sentence);
+    StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
+    void save(std::int64_t step, std::int64_t position, bool last);
+
+    const ModelSpec& model_;
+    TrainingSpec training_;
+    const TrainSettings& settings_;
+    HostFacts host_facts_;
+    std::unique_ptr<Device> device_;
+    DeviceFacts device_facts_;
+    std::optional<RunCheckpoints> checkpoints_;  ///< with --out
+    DType type_ = DType::bf16;
+    MachineSpec machine_;
+    StreamedPlan plan_;
+    std::unique_ptr<ThreadPool> pool_;
+    std::unique_ptr<DeviceBuffers> device_buffers_;
+    std::unique_ptr<ParameterStore> store_;
+    Bytes save_memory_ = 0;
+    std::optional<CheckpointSaver> saver_;  ///< with --out; reads the store, and step_ calls it
+    std::unique_ptr<BatchSampler> sampler_;
+    std::future<std::string> fingerprint_;  ///< of the data
+    std::optional<HeldOut> held_out_;       ///< with --validation
+    std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
+    std::unique_ptr<StreamedStep> step_;
+    TrainingState state_;
+    std::shared_ptr<const Nvml> gpu_;  ///< null without a GPU or its library
+    std::optional<RunReports> reports_;
+    NormWatch norms_;
+    SpikeWatch spikes_;
+    StepWatch watch_;
+    double last_clip_factor_ = 1;
+};
+
+}  // namespace sluice

@@ -1,0 +1,52 @@
+#include "engine/watch/step_record.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+Json if_any(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
+const std::vector<RecordedNumber>& recorded_numbers() {
+    using R = const StepRecord&;
+    static const std::vector<RecordedNumber> numbers = {
+        {"step", "", [](R r) { return Json(r.step); }},
+        {"loss", "loss/train", [](R r) { return Json(r.outcome.loss); }},
+        {"validation_loss", "loss/validation", [](R r) { return if_any(r.validation_loss); }},
+        {"gradient_norm", "optimizer/gradient_norm",
+         [](R r) { return Json(r.outcome.gradient_norm); }},
+        {"clip_factor", "optimizer/clip_factor", [](R r) { return Json(r.outcome.clip_factor); }},
+        {"redone", "", [](R r) { return Json(r.outcome.redone); }},
+        {"spike", "", [](R r) { return r.spike ? Json(true) : Json(); }},
+        {"skipped", "", [](R r) { return r.outcome.skipped ? Json(true) : Json(); }},
+        {"learning_rate", "optimizer/learning_rate", [](R r) { return Json(r.learning_rate); }},
+        {"step_s", "speed/step_s", [](R r) { return Json(r.seconds); }},
+        {"targets", "", [](R r) { return Json(r.targets); }},
+        {"tokens_per_s", "speed/tokens_per_s", [](R r) { return Json(r.tokens_per_s()); }},
+        {"share_of_predicted_speed", "speed/share_of_predicted_speed",
+         [](R r) { return if_any(r.plan_share); }},
+        {"device_bytes", "memory/device_bytes", [](R r) { return Json(r.device); }},
+        {"host_bytes", "memory/host_bytes", [](R r) { return Json(r.host); }},
+        {"saving_step", "", [](R r) { return if_any(r.saving); }},
+        {"held_by_saving_s", "speed/held_by_saving_s",
+         [](R r) { return r.held > 0 ? Json(r.held) : Json(); }},
+        {"gpu_energy_j", "energy/gpu_energy_j", [](R r) { return if_any(r.gpu_joules); }},
+        {"gpu_power_w", "energy/gpu_power_w",
+         [](R r) { return r.gpu_joules ? Json(*r.gpu_joules / r.seconds) : Json(); }},
+    };
+    return numbers;
+}
+
+Json step_json(const StepRecord& record) {
+    Json out;
+    for (const RecordedNumber& number : recorded_numbers())
+        if (Json value = number.value(record); !value.is_null()) out[number.key] = std::move(value);
+    return out;
+}
+
+}  // namespace sluice

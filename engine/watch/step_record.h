@@ -1,0 +1,45 @@
+// What is known of a step when it is done, and under which names do logs and TensorBoard have it?
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "engine/run/streamed_step.h"
+#include "sim/base/units.h"
+
+namespace sluice {
+
+struct StepRecord {
+    std::int64_t step = 0;  ///< from 1
+    StepOutcome outcome;
+    bool spike = false;                     ///< loss or norm far above those before
+    std::optional<double> validation_loss;  ///< after it, if it was asked for
+    double learning_rate = 0;
+    Seconds seconds = 0;       ///< since the previous step's loss was known
+    std::int64_t tokens = 0;   ///< of the step
+    std::int64_t targets = 0;  ///< those that count in the loss
+    Bytes device = 0;          ///< in use now, less the context
+    Bytes host = 0;            ///< resident now
+    std::optional<std::int64_t>
+        saving;                        ///< the step whose checkpoint was being written at its start
+    Seconds held = 0;                  ///< by saving, before it and in it
+    std::optional<double> gpu_joules;  ///< since the previous step; empty without a counter
+    std::optional<double> plan_share;  ///< of the speed that a plan predicts
+
+    double tokens_per_s() const { return static_cast<double>(tokens) / seconds; }
+};
+
+/// A number of a step: its key in the log, its tag in TensorBoard ("": it has none), and its value,
+/// null where the step has none.
+struct RecordedNumber {
+    const char* key;
+    const char* tag;
+    nlohmann::ordered_json (*value)(const StepRecord&);
+};
+const std::vector<RecordedNumber>& recorded_numbers();
+
+/// The line of the log.
+nlohmann::ordered_json step_json(const StepRecord& record);
+
+}  // namespace sluice

@@ -1,0 +1,101 @@
+// Does the page of --watch show the run, need no other file, and end with it?
+#include "engine/watch/run_watch.h"
+
+#include <limits>
+
+#include "sim/base/input_error.h"
+#include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
+#include "tests/sim/report/xml_nesting.h"
+
+using namespace sluice;
+
+namespace {
+
+StepRecord record_of(std::int64_t step) {
+    StepRecord record;
+    record.step = step;
+    record.outcome.loss = 5.0 / static_cast<double>(step);
+    record.outcome.gradient_norm = 1.25;
+    record.learning_rate = 3e-4;
+    record.seconds = 0.5;
+    record.tokens = 4000;
+    record.device = 2'000'000'000;
+    record.host = 3'000'000'000;
+    record.gpu_joules = 350;
+    return record;
+}
+
+RunFacts facts() { return {"tiny & <fast>", "a GPU", 10, 2'500'000'000, 4'000'000'000, 0.4}; }
+
+void no_warning(const std::string& sentence) { FAIL(sentence); }
+
+bool refreshes(const std::string& page) {
+    return page.find("http-equiv=\"refresh\" content=\"10\"") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("watch: a page is there from the start, loads itself again and ends with the run",
+          "[watch]") {
+    const TempFolder temp;
+    RunWatch watch(temp.path("new/folder"), facts(), 0, std::nullopt, no_warning);
+    const std::string first = temp.read("new/folder/index.html");
+    CHECK(nesting_error(first) == std::nullopt);
+    CHECK(refreshes(first));
+    for (std::int64_t step = 1; step <= 3; ++step) watch.add(record_of(step));
+    watch.note("something odd & <rare>");
+    CHECK(watch.is_due());
+    MeasuredParts measured;
+    measured.against_plan = "80% of plan; optimizer 12% slower than planned";
+    watch.write("step 3 of 10, 0:04 left", "out/step-00000002", measured);
+    watch.end("Finished after step 3 of 10.", "out/step-00000003", measured);
+    CHECK_FALSE(watch.is_due());
+    const std::string last = temp.read("new/folder/index.html");
+    CHECK(nesting_error(last) == std::nullopt);
+    CHECK_FALSE(refreshes(last));
+    for (const char* words :
+         {"tiny &amp; &lt;fast&gt; on a GPU", "Finished after step 3 of 10.", "1.6667",
+          "8,000 tokens/s", "10,000 tokens/s", "80% of plan; optimizer 12% slower than planned",
+          "2.0 GB of 2.5 GB planned", "700 W", "out/step-00000003",
+          "step 3: something odd &amp; &lt;rare&gt;", "Power of the GPU"})
+        CHECK_THAT(last, ContainsSubstring(words));
+    for (const char* other_file : {"src=", "href=", "url(", "@import", "<script"})
+        CHECK(last.find(other_file) == std::string::npos);
+}
+
+TEST_CASE("watch: the page of a run that goes on has the log's steps", "[watch]") {
+    const TempFolder temp;
+    const std::string log = temp.write("log", "{\"step\":1,\"loss\":5,\"validation_loss\":4.5}\n");
+    RunWatch watch(temp.path(), facts(), 1, log, no_warning);
+    watch.add(record_of(2));
+    watch.end("Finished.", "", std::nullopt);
+    CHECK_THAT(temp.read("index.html"), ContainsSubstring("4.5000 (lowest 4.5000 at step 1)"));
+}
+
+TEST_CASE("watch: a folder that cannot be written is refused, one that is lost is told once",
+          "[watch]") {
+    const TempFolder temp;
+    const std::string file = temp.write("file", "");
+    CHECK_THROWS_WITH(RunWatch(file, facts(), 0, std::nullopt, no_warning),
+                      ContainsSubstring("--watch " + file));
+    int told = 0;
+    RunWatch watch(temp.path("w"), facts(), 0, std::nullopt, [&](const std::string& sentence) {
+        ++told;
+        CHECK_THAT(sentence, ContainsSubstring("--watch"));
+    });
+    std::filesystem::remove_all(temp.path("w"));
+    watch.end("One.", "", std::nullopt);
+    watch.end("Two.", "", std::nullopt);
+    CHECK(told == 1);
+}
+
+TEST_CASE("watch: a loss that is not finite leaves a gap", "[watch]") {
+    const TempFolder temp;
+    RunWatch watch(temp.path(), facts(), 0, std::nullopt, no_warning);
+    StepRecord record = record_of(1);
+    record.outcome.loss = std::numeric_limits<double>::quiet_NaN();
+    watch.add(record);
+    watch.end("The loss is not finite.", "", std::nullopt);
+    CHECK(nesting_error(temp.read("index.html")) == std::nullopt);
+}
