@@ -1,6 +1,7 @@
 #include "engine/run/lane_runner.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "sim/base/input_error.h"
@@ -24,20 +25,33 @@ LaneRunner::LaneRunner(const StepProgram& program, Device& device, Work work, La
     for (OperationId id = 0; id < static_cast<OperationId>(program.operations.size()); ++id)
         queue(at(id).lane).operations.push_back(id);
     if (choose_) return;
+    try {
+        start_threads();
+    } catch (const std::system_error&) {  // the system has no more
+        stop_threads();
+        throw;
+    }
+}
+
+LaneRunner::~LaneRunner() {
+    stop_threads();
+    device_.finish_all();  // copies use host memory that may be freed next
+}
+
+void LaneRunner::start_threads() {
     for (int lane = 0; lane < kLaneCount; ++lane) {
         if (!queue(static_cast<Lane>(lane)).operations.empty())
             threads_.emplace_back([this, lane] { run_lane(static_cast<Lane>(lane)); });
     }
 }
 
-LaneRunner::~LaneRunner() {
+void LaneRunner::stop_threads() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
     }
     changed_.notify_all();
     for (std::thread& thread : threads_) thread.join();
-    device_.finish_all();  // copies use host memory that may be freed next
 }
 
 EventId LaneRunner::start_event(OperationId id, std::int64_t step) const {

@@ -73,6 +73,8 @@ class LaneRunner {
     EventId start_event(OperationId id, std::int64_t step) const;
     EventId end_event(OperationId id, std::int64_t step) const { return start_event(id, step) + 1; }
 
+    void start_threads();
+    void stop_threads();
     void run_lane(Lane lane);
     /// Whether the lane's next operation has nothing to wait for.
     bool is_ready(Lane lane);

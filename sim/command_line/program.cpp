@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <system_error>
 
@@ -19,6 +21,24 @@ constexpr int kUserMistake = 2, kMachineFailed = 3;
 void say(const CLI::App& app, std::string sentence) {
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
     std::fputs(printable(fmt::format("{}: {}\n", app.get_name(), sentence)).c_str(), stderr);
+}
+
+constexpr const char* kNoMemory =
+    "the system gives no more memory; free some, or raise the limit of `ulimit -v`";
+
+std::terminate_handler usual_end = nullptr;
+
+/// For exceptions that leave a thread or an actor of the simulation, where nobody catches them.
+void end_without_memory() {
+    try {
+        if (const std::exception_ptr error = std::current_exception())
+            std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "sluice: %s\n", kNoMemory);
+        std::_Exit(1);
+    } catch (...) {
+    }
+    usual_end();
 }
 
 /// The deepest subcommand that the words name, and the first word that it does not know.
@@ -84,6 +104,7 @@ std::string printable(std::string_view text) {
 }
 
 int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
+    usual_end = std::set_terminate(end_without_memory);
     app.set_version_flag("--version", app.get_name() + " " + SLUICE_VERSION);
     try {
         app.parse(argc, argv);
@@ -100,7 +121,7 @@ int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
         say(app,
             fmt::format("internal error: {}; please report it with the command", error.what()));
     } catch (const std::bad_alloc&) {
-        say(app, "the system gives no more memory; free some, or raise the limit of `ulimit -v`");
+        say(app, kNoMemory);
     } catch (const std::system_error& error) {
         say(app, error.code() == std::errc::resource_unavailable_try_again
                      ? "the system starts no more threads; end other programs, or raise the limits "

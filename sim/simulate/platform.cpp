@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <exception>
 #include <iterator>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -30,8 +31,11 @@ sg::Engine& engine() {
                                           nullptr};
         int count = static_cast<int>(std::size(arguments)) - 1;
         const auto on_interrupt = std::signal(SIGINT, SIG_DFL);
+        const auto on_terminate = std::get_terminate();
         sg::Engine* const made = new sg::Engine(&count, const_cast<char**>(arguments));
-        std::signal(SIGINT, on_interrupt);  // SimGrid takes Ctrl-C and would end without a message
+        // SimGrid takes both, and would end without a sentence.
+        std::signal(SIGINT, on_interrupt);
+        std::set_terminate(on_terminate);
         return made;
     }();
     return *the_engine;
