@@ -133,10 +133,9 @@ std::vector<Comparing> answered(ByteUnits units) {
              return s.priced ? Cell(c.usd.value).shown_as(format_usd(c.usd))
                              : Cell().shown_as("no price");
          })},
-        {"kWh of the run", "Energy of the GPUs and, if known, of the host",
+        {"kWh of the run", "Energy of the GPUs and their part of the host; a ceiling where only datasheets are known",
          of_run([](auto& c, auto&) {
-             return c.kwh ? Cell(c.kwh->value).shown_as(banded(*c.kwh, c.kwh->value < 100 ? 1 : 0))
-                          : Cell().shown_as("not known");
+             return c.kwh ? Cell(c.kwh->value).shown_as(format_kwh(c)) : Cell().shown_as("not known");
          })},
         {"Days of the run", "Tokens / tokens a day",
          of_run([](auto& c, auto&) { return Cell(c.days.value).shown_as(banded(c.days, 1)); })},

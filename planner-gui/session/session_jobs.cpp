@@ -30,7 +30,8 @@ AskedMachine asked_machine(const PlannedScenario& planned, const CostQuery& run)
     try {
         const Scenario one = resolve(planned);
         AskedMachine out{one.profile, gpus_of(one.training), std::nullopt};
-        out.scenario = planned.name;
+        out.planned = planned;
+        out.planned.money["tokens"] = fmt::format("{}", run.tokens);
         out.training = one.training;
         out.money = one.money;
         out.money->tokens = run.tokens;

@@ -128,9 +128,10 @@ void draw_sheet(QPainter& painter, const Part& part, int sheet, const QSizeF& pa
 
 void print_report(const Decision& decision, QPagedPaintDevice& device) {
     QString html = qtext(decision_html(decision));
-    static const QRegularExpression style(QStringLiteral("<style.*?</style>"),
-                                          QRegularExpression::DotMatchesEverythingOption);
-    html.remove(style);
+    static const QRegularExpression unseen(
+        QStringLiteral("<style.*?</style>|<script.*?</script>"),
+        QRegularExpression::DotMatchesEverythingOption);
+    html.remove(unseen);
     html.replace(QStringLiteral("<table"),
                  QStringLiteral("<table cellspacing=\"0\" border=\"0\" width=\"100%\""));
     const QSizeF page = device.pageLayout().paintRect(QPageLayout::Inch).size() * kDocumentDpi;

@@ -45,8 +45,10 @@ void ProjectFiles::open(const QString& file) {
     const std::string path = file.toStdString();
     std::string text = read_text_file(path);
     stack_.open(parse_project(text, path));
-    on_disk_ = std::move(text);
-    setFile(file);
+    const bool page = is_page(text);  // its scenarios are saved as a project of their own
+    on_disk_.reset();
+    if (!page) on_disk_ = std::move(text);
+    setFile(page ? QString() : file);
 }
 
 void ProjectFiles::save(const QString& file) {

@@ -109,9 +109,12 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
                      : tr("for %1 tokens").arg(tokens),
         qtext(format_banded(run.days, "days")));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
-    set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),
-        tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
-        tr("%1; %2").arg(qtext(format_banded(*run.kwh, "kWh")),
+    const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
+    set(energy_, tr(ceiling ? "at most %1 kWh" : "%1 kWh").arg(amount(run.kwh->value)),
+        run.kwh_scope == EnergyScope::gpu_alone
+            ? tr("the GPU alone, %1 W on average").arg(*run.mean_w, 0, 'f', 0)
+            : tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
+        tr("%1; %2").arg(qtext(format_kwh(run)),
                          cost.power.calibrated ? tr("from the measured energy of each kind of work")
                                                : tr("from datasheet power, not measured")));
 }

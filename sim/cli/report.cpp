@@ -35,16 +35,25 @@ PlannedScenario asked_of(const ReportFlags& flags) {
 
 /// Machines and clusters by the name that --price uses.
 std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFlags& flags,
-                                                                 const PlannedMachine& planned) {
+                                                                 const PlannedScenario& asked) {
     std::vector<std::pair<std::string, AskedMachine>> out;
-    const auto add = [&](const PlannedMachine& machine) {
-        out.push_back({machine.machine, {read_machine(machine).profile, 0, std::nullopt}});
+    const auto add = [&](const std::string& name, const PlannedMachine& machine,
+                         MachineProfile profile, std::int64_t gpus) {
+        AskedMachine one{std::move(profile), gpus, std::nullopt};
+        one.planned = asked;
+        one.planned.name.clear();
+        one.planned.machine = machine;
+        out.emplace_back(name, std::move(one));
     };
-    if (!planned.machine.empty()) add(planned);
-    for (const std::string& name : flags.machines) add({name, {}, {}});
+    const auto add_machine = [&](const PlannedMachine& machine) {
+        add(machine.machine, machine, read_machine(machine).profile, 0);
+    };
+    if (!asked.machine.machine.empty()) add_machine(asked.machine);
+    for (const std::string& name : flags.machines) add_machine({name, {}, {}});
     for (const std::string& text : flags.clusters) {
         ClusterFlag cluster = read_cluster_flag(text);
-        out.push_back({text, {std::move(cluster.profile), cluster.gpus, std::nullopt}});
+        add(text, {text.substr(0, text.rfind(':')), {}, {}}, std::move(cluster.profile),
+            cluster.gpus);
     }
     for (std::size_t i = 0; i < out.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -53,8 +62,8 @@ std::vector<std::pair<std::string, AskedMachine>> asked_machines(const ReportFla
     return out;
 }
 
-std::vector<AskedMachine> read_machines(const ReportFlags& flags, const PlannedMachine& planned) {
-    auto named = asked_machines(flags, planned);
+std::vector<AskedMachine> read_machines(const ReportFlags& flags, const PlannedScenario& asked) {
+    auto named = asked_machines(flags, asked);
     if (named.empty())
         throw InputError("no machine is named; give --machine NAME or --cluster MACHINE:GPUS");
     std::vector<std::string> names;
@@ -100,7 +109,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
     const PlannedScenario asked = asked_of(flags);
     DecisionRequest request;
     request.model = read_model(asked.model);
-    request.machines = read_machines(flags, asked.machine);
+    request.machines = read_machines(flags, asked);
     request.money = read_money(asked);
     const std::size_t machines = request.machines.size();
     if (machines > 1)  // different machines

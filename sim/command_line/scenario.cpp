@@ -19,8 +19,8 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
 
 void add_scenario_flag(CLI::App& command, ScenarioFlags& flags) {
     command.add_option("--scenario", flags.scenario_file,
-                       "FILE or FILE:NAME, a scenario of a project that the planner saved; flags "
-                       "override it");
+                       "FILE or FILE:NAME, a scenario of a project that the planner saved or of a "
+                       "page of `sluice report`; flags override it");
 }
 
 void add_model_flags(CLI::App& command, PlannedModel& given) {

@@ -188,6 +188,23 @@ std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
     return largest_micro_batch(asked, on_host);
 }
 
+TrainingSpec least_short(const ModelSpec& model, const MachineSpec& machine,
+                         const TrainingSpec& training, const std::set<std::string>& fixed) {
+    const Asked asked{model, machine, training};
+    TrainingSpec best = training;
+    if (!fixed.contains("micro_batch")) best.micro_batch = 1;
+    if (!keeps_the_rules(best)) return training;
+    const auto short_by = [](const Fit& fit) {
+        return fit.device.shortfall() + fit.host.shortfall() + fit.storage.shortfall();
+    };
+    const std::optional<Fit> fit = fit_of(asked, best);
+    if (!has_option(training.schedule, "checkpoints") || fixed.contains("checkpoints")) return best;
+    TrainingSpec on_host = best;
+    on_host.checkpoints = CheckpointPlacement::host;
+    const std::optional<Fit> host_fit = fit_of(asked, on_host);
+    return fit && host_fit && short_by(*host_fit) < short_by(*fit) ? on_host : best;
+}
+
 std::vector<TrainingSpec> faster_with_more_memory(const ModelSpec& model,
                                                   const MachineSpec& machine,
                                                   const TrainingSpec& training,

@@ -49,6 +49,11 @@ std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
                                                   const MachineSpec& machine,
                                                   const TrainingSpec& training);
 
+/// The same batch in the way for which the fewest bytes are short: sequence by sequence, with
+/// checkpoints on the device or the host. What is short then is short whatever the settings.
+TrainingSpec least_short(const ModelSpec& model, const MachineSpec& machine,
+                         const TrainingSpec& training, const std::set<std::string>& fixed);
+
 /// Trainings that differ from the given one in one exchange of memory for speed: no recomputation,
 /// layers that keep everything, larger micro-batches (streamed schedule only). Options of `fixed`
 /// do not change. They are valid with the other settings, but may not fit.

@@ -21,7 +21,9 @@ struct RunCost {
     Banded usd_per_million_tokens;
     double usd_per_hour = 0;  ///< with electricity if the owner pays it
     double tokens_per_s = 0;
+    /// From the least energy of a fast step to the whole of a slow one.
     std::optional<Banded> kwh;
+    EnergyScope kwh_scope = EnergyScope::whole;
     std::optional<double> mean_w;            ///< of all that is paid for
     std::optional<double> tokens_per_joule;  ///< performance per watt: tokens/s per watt
     std::optional<double> tflops_per_kw;     ///< useful FLOPs (6PT) per second
@@ -45,6 +47,7 @@ struct CostAnswer {
     std::vector<PaidRun> others;     ///< every other known way to pay
     std::optional<Banded> rents;  ///< $ a million: the payment if rented, and the spread of rents
     std::string missing;          ///< why a purchase has no price, or empty
+    std::string no_rent;          ///< why no listed rent is the payment, or empty
     std::optional<PaidRun> rent, owned;   ///< that the break-even compares, if they are known
     std::optional<BreakEven> break_even;  ///< of the purchase against the rent
     bool can_break_even() const { return rent && owned; }
@@ -79,6 +82,9 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
 
 /// "29.1 days (24.4 to 36.2)"; without brackets if there is no band.
 std::string format_banded(const Banded& number, const char* unit);
+
+/// "4,935 kWh (1,185 to 7,243)", "at most 4,935 kWh", "980 kWh for the GPU alone".
+std::string format_kwh(const RunCost& run);
 
 /// "$0.24 (5 to 95%: $0.20 to $0.31)".
 std::string format_usd(const Banded& usd);

@@ -1,9 +1,10 @@
 // How much energy does a step take? Calibrated: idle power for the time of the step, plus energy
-// for each kind of work. Else: power from the datasheet, which the assumptions state. Idle power
-// and joules of single kinds of work were measured on two H200 (hwprofiles/measurements); the
-// energy of a whole training step was measured nowhere.
+// for each kind of work. Else: power from the datasheet, which is a ceiling and which the
+// assumptions state. Idle power and joules of single kinds of work were measured on two H200
+// (hwprofiles/measurements), joules of whole steps on an H200 (docs/fp8.md).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,13 @@
 #include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
+
+/// What a number of joules counts.
+enum class EnergyScope : std::uint8_t {
+    whole,     ///< GPU and its part of the host, as measured or given
+    ceiling,   ///< the same at the most that datasheets allow
+    gpu_alone  ///< the host's power is not known
+};
 
 /// The machine's power, from its profile's section `power`.
 struct PowerSpec {
@@ -26,8 +34,10 @@ struct PowerSpec {
     std::vector<std::string> assumptions;
     std::string host_assumption;  ///< the assumption about host_w, or empty
     bool host_given = false;      ///< by a flag
+    bool host_is_most = false;    ///< the largest power of a node, not that of a training
 
     bool known() const { return calibrated || busy_w > 0; }
+    EnergyScope scope() const;
 };
 
 PowerSpec power_spec(const MachineProfile& profile, const MachineSpec& machine);
@@ -39,6 +49,10 @@ struct StepEnergy {
     double busy = 0;  ///< if not calibrated: all work, in addition to idle power
     double host = 0;
     bool at_limit = false;  ///< the power limit slows down the GPU and bounds its energy
+    EnergyScope scope = EnergyScope::whole;
+    /// Without what is only a ceiling: the host at its largest power, and what a GPU draws beyond
+    /// its datasheet's watts while it computes.
+    double least = 0;
 
     double gpu() const { return idle + products + attention + elementwise + copies + busy; }
     double total() const { return gpu() + host; }

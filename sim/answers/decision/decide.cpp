@@ -57,7 +57,7 @@ std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
     const auto alike =
         std::count_if(request.machines.begin(), request.machines.end(),
                       [&](const AskedMachine& one) { return machine(one) == machine(asked); });
-    return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.scenario);
+    return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.planned.name);
 }
 
 /// The training of the fastest of the systems that run there today and have the options of `given`,

@@ -12,6 +12,7 @@
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/scenario/project_file.h"
 
 namespace sluice {
 
@@ -43,7 +44,9 @@ struct AskedMachine {
     /// Its own settings and payment, in place of the request's.
     std::optional<TrainingSpec> training = std::nullopt;
     std::optional<CostQuery> money = std::nullopt;
-    std::string scenario = "";  ///< its name, for a page that compares scenarios
+    /// The question for this machine alone, as typed: its name stands on the page where two
+    /// scenarios have the same machine, and the page carries it.
+    PlannedScenario planned = {};
 };
 
 struct DecisionRequest {
@@ -102,6 +105,10 @@ struct Decision {
 
 /// Predicts every machine. Throws InputError.
 Decision decide(const DecisionRequest& request);
+
+/// The scenario of each candidate with the settings and the money that it was answered with, the
+/// chosen one as current; empty if the request does not say how they were typed.
+std::optional<Project> decision_project(const Decision& decision);
 
 /// Sets chosen and aim from the candidates.
 void choose(Decision& decision);

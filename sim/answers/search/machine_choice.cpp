@@ -28,6 +28,15 @@ TrainingSpec used_training(const ModelSpec& model, const MachineSpec& machine,
     return fitting_training(model, machine, training, adjust).value_or(training);
 }
 
+/// Of the chosen plans the least one's.
+std::vector<Shortage> least_shortages(const Prediction& report, const ModelSpec& model,
+                                      const MachineSpec& machine, const TrainingSpec& training,
+                                      const std::set<std::string>* chosen_beside) {
+    if (chosen_beside == nullptr) return find_shortages(report.plan);
+    const TrainingSpec least = least_short(model, machine, training, *chosen_beside);
+    return find_shortages(planned_step(plan_step(model, machine, least), machine, least));
+}
+
 MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
                           const TrainingSpec& training, double tokens_per_s, bool adjust,
                           const CostQuery& query, bool planned_too,
@@ -35,10 +44,12 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     const MachineSpec machine = resolve_machine(profile);
     MachineChoice choice;
     choice.id = profile.id;
-    choice.host = host_memory_words(host_memory_of(profile));
+    choice.host_memory = host_memory_of(profile);
     const TrainingSpec used = used_training(model, machine, training, adjust, chosen_beside);
     choice.changes = changed_settings(training, used);
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
+    if (!choice.report.plan.fit.fits())
+        choice.shortages = least_shortages(choice.report, model, machine, training, chosen_beside);
     choice.does_it = choice.report.plan.fit.fits() &&
                      choice.report.tokens_per_s() >= tokens_per_s &&
                      (planned_too || choice.report.asked.runs_today.runs());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/answers/cost/cost.h"
+#include "sim/specs/machine/default_host.h"
 
 namespace sluice {
 
@@ -17,7 +18,9 @@ struct MachineChoice {
     std::vector<Setting> changes;  ///< of the given settings
     Prediction report;             ///< with its band
     CostAnswer cost;
-    std::string host;  ///< its host memory, and whether that is assumed
+    HostMemory host_memory;
+    /// Of the plan for which the fewest bytes are short; empty if it fits.
+    std::vector<Shortage> shortages;
     bool does_it = false;
     bool unpriced = false;  ///< its price does not include all its host memory
 };

@@ -132,6 +132,17 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
     return predict(model, machine, best->first, {.band = Wanted::Band::always});
 }
 
+/// The settings of `base` on the changed machine if they fit and are faster than `found`, since the
+/// search of each machine is not complete.
+std::optional<Prediction> not_slower(const ModelSpec& model, const MachineSpec& changed,
+                                     const TrainingSpec& base, std::optional<Prediction> found) {
+    if (found && changed_settings(base, found->asked.training).empty()) return found;
+    if (!check_fit(plan_step(model, changed, base), changed, base).fits()) return found;
+    const Seconds step = predict(model, changed, base).step.seconds;
+    if (found && step >= found->step.seconds) return found;
+    return predict(model, changed, base, {.band = Wanted::Band::always});
+}
+
 }  // namespace
 
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
@@ -149,7 +160,9 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
     out.not_possible = std::move(tried.not_possible);
     for (const MachineChange& candidate : tried.changes) {
         const MachineSpec changed = candidate.change(machine);
-        std::optional<Prediction> after = fastest_nearby(model, changed, training, fixed, plans);
+        std::optional<Prediction> after =
+            not_slower(model, changed, base->asked.training,
+                       fastest_nearby(model, changed, training, fixed, plans));
         if (!after) {
             out.not_possible.push_back(candidate.name + ": the step does not fit with it");
             continue;

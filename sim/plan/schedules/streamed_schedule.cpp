@@ -74,6 +74,8 @@ std::vector<Phase> streamed_phases() {
 ScheduleRecord streamed_schedule() {
     return {
         .name = "streamed",
+        .about = "Layers pass through the GPU and states stay on the host, so that large models "
+                 "fit; link and host can limit the speed.",
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",

@@ -65,15 +65,15 @@ std::string trend_text(std::span<const Comparison> comparisons) {
     for (std::size_t i = 0; i < systems.size(); ++i) {
         columns.push_back({"", systems[i].name, Unit::whole, [i](auto& c) {
                                const ComparedSystem& system = c.systems[i];
-                               Cell speed(system.report.tokens_per_s());
-                               return system.fits()
-                                          ? speed
-                                          : std::move(speed).shown_as(short_by(system.report));
+                               const double speed = system.report.tokens_per_s();
+                               return Cell(speed).shown_as(
+                                   system.fits()
+                                       ? fmt::format("{} {:>6}", format_thousands(speed),
+                                                     cell_text(relative_speed(c, system),
+                                                               Unit::ratio))
+                                       : short_by(system.report));
                            }});
-        columns.push_back(
-            {"", " ", Unit::ratio, [i](auto& c) { return relative_speed(c, c.systems[i]); }});
-        confidence.cells.insert(confidence.cells.end(),
-                                {confidence_name(systems[i].report.plan.confidence), ""});
+        confidence.cells.emplace_back(confidence_name(systems[i].report.plan.confidence));
     }
     Table table = table_of<Comparison>(comparisons, columns);
     table.rows.push_back(std::move(confidence));

@@ -25,15 +25,17 @@ std::vector<std::pair<const char*, double>> energy_kinds(const StepEnergy& e) {
 
 void append_money(std::string& out, const CostAnswer& answer) {
     if (!answer.payment) {
-        out += "money    no price is known for this machine: give --usd-per-hour or --price-usd\n";
+        out += fmt::format("money    {}: give --quotes, --usd-per-hour or --price-usd\n",
+                           answer.no_rent.empty() ? "no price is known for this machine"
+                                                  : answer.no_rent);
         return;
     }
     const RunCost& cost = answer.run;
     const Payment& payment = *answer.payment;
-    out += fmt::format("money    {} a million tokens, at {} an hour{}{}\n         {}\n",
-                       format_usd(cost.usd_per_million_tokens), format_usd(cost.usd_per_hour),
-                       payment.paid ? "; " : "", payment.paid ? paid_words(*payment.paid) : "",
-                       offer_words(payment));
+    out += fmt::format("money    {} a million tokens, at {} an hour\n",
+                       format_usd(cost.usd_per_million_tokens), format_usd(cost.usd_per_hour));
+    if (payment.paid) out += fmt::format("         {}\n", paid_words(*payment.paid));
+    out += fmt::format("         {}\n", offer_words(payment));
     out += fmt::format("run      {} tokens: {}, {}\n", format_count(cost.tokens),
                        format_usd(cost.usd), format_banded(cost.days, "days"));
 }
@@ -41,7 +43,7 @@ void append_money(std::string& out, const CostAnswer& answer) {
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
     out += fmt::format("energy   {} for {} tokens, {:.0f} W on average{}\n",
-                       format_banded(*cost.kwh, "kWh"), format_count(cost.tokens), *cost.mean_w,
+                       format_kwh(cost), format_count(cost.tokens), *cost.mean_w,
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
@@ -117,11 +119,18 @@ Json banded_json(const Banded& number) {
     return out;
 }
 
+const char* scope_name(EnergyScope scope) {
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"GPU and host", "GPU and host at most", "GPU alone"};
+    return kNames[static_cast<std::size_t>(scope)];
+}
+
 Json energy_json(const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
     Json step_j;
     for (const auto& [name, joules] : energy_kinds(e)) step_j[name] = joules;
     return {{"calibrated", answer.power.calibrated},
+            {"counts", scope_name(cost.kwh_scope)},
             {"run_kwh", banded_json(*cost.kwh)},
             {"mean_w", *cost.mean_w},
             {"tokens_per_s_per_w", *cost.tokens_per_joule},

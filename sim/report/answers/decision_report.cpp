@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -133,7 +134,7 @@ std::string upgrades(const Decision& decision) {
     const std::string settings = all.base_settings.empty()
                                      ? "the settings above"
                                      : fmt::format("the settings above and {}, which are faster",
-                                                   setting_flags(all.base_settings));
+                                                   setting_words(all.base_settings));
     return html_element(
                "p", fmt::format(
                         "Starting from {} tokens/s, with {}. Upgrades without settings keep these.",
@@ -149,6 +150,12 @@ std::string track_record(const Decision& decision) {
            html_element("p",
                         "Machines with confidence transferred or datasheet were not calibrated: "
                         "their band is wider, and no such record supports it.");
+}
+
+std::string scenario_names(const Project& project) {
+    std::vector<std::string> names;
+    for (const PlannedScenario& one : project.scenarios) names.push_back(one.name);
+    return fmt::format("{}", fmt::join(names, "; "));
 }
 
 /// The assumptions of predictions and costs, each once, with the machines that depend on it.
@@ -187,6 +194,7 @@ std::string all_sources(const Decision& decision) {
 std::string decision_text(const Decision& decision) {
     std::string out = question(decision) + "\n\n";
     for (const std::string& sentence : answer(decision)) out += sentence + "\n";
+    if (!decision.request.advise) out += "--advise searches other settings, too.\n";
     return out + "\n" +
            to_text(select(
                decision_machines_table(decision),
@@ -194,7 +202,7 @@ std::string decision_text(const Decision& decision) {
                 "states", "products", "tokens_a_step", "device_peak_bytes", "host_peak_bytes",
                 "usd_per_hour", "usd_per_million_tokens", "usd_per_million_tokens_of_a_full_node",
                 "days", "confidence", "short"})) +
-           "\n" + to_text(decision_settings_table(decision));
+           "\n" + to_text(select(decision_settings_table(decision), {"machine", "flags"}));
 }
 
 std::string decision_html(const Decision& decision) {
@@ -209,7 +217,7 @@ std::string decision_html(const Decision& decision) {
         section(decision.request.advise          ? "Settings: the best found for each machine"
                 : decision.request.chosen_beside ? "Settings: the fastest plan of each GPU"
                                                  : "Settings: as given",
-                to_html(decision_settings_table(decision))) +
+                to_html(select(decision_settings_table(decision), {"machine", "settings"}))) +
         section("Pictures", decision_pictures(decision));
     if (const Candidate* const best = decision.best())
         body +=
@@ -222,6 +230,14 @@ std::string decision_html(const Decision& decision) {
             section("How good predictions have been", track_record(decision)) +
             section("Assumptions", assumptions(decision)) +
             section("Numbers and their sources", all_sources(decision)) + "</div>\n";
+    if (const auto project = decision_project(decision))
+        body += section("Open this page again",
+                        html_element("p",
+                                     "This file carries the scenarios of its machines. File, Open "
+                                     "in the planner shows them, and sluice predict --scenario "
+                                     "FILE:NAME predicts one of: " +
+                                         scenario_names(*project) + ".")) +
+                project_element(*project);
     return html_page(title, std::string(html_table_style()) + kStyle, body);
 }
 

@@ -17,6 +17,24 @@ Cell days_or_kwh(const Banded& number) {
                                       : fmt::format("{:.3g}", number.value));
 }
 
+/// "8 of 8 GPUs: host memory".
+Cell paid_cell(const PaidGpus& paid) {
+    const std::string of = paid.of > 0 ? fmt::format(" of {:g}", paid.of) : "";
+    const std::string part = paid.part == NodePart::gpus
+                                 ? ""
+                                 : fmt::format(": {}", node_part_name(paid.part));
+    return Cell(paid_words(paid)).shown_as(fmt::format("{:g}{} GPUs{}", paid.gpus, of, part));
+}
+
+/// Empty without the host, since it would not be comparable.
+Cell kwh_cell(const CostAnswer& cost) {
+    const RunCost& run = cost.run;
+    if (!run.kwh || run.kwh_scope == EnergyScope::gpu_alone) return {};
+    Cell out = days_or_kwh(*run.kwh);
+    if (run.kwh_scope == EnergyScope::ceiling) out.shown = "at most " + out.shown;
+    return out;
+}
+
 /// A candidate that does not fit has neither speed nor cost.
 template <typename Value>
 std::function<Cell(const Candidate&)> if_fits(Value value) {
@@ -58,7 +76,7 @@ Table decision_machines_table(const Decision& decision) {
         {"paid_for", "paid for",
          [](auto& c) {
              return c.fits() && c.cost.payment && c.cost.payment->paid
-                        ? Cell(paid_words(*c.cost.payment->paid))
+                        ? paid_cell(*c.cost.payment->paid)
                         : Cell();
          }},
         {"usd_per_hour", "$ an hour", Unit::usd, if_paid([](auto& c) { return c.usd_per_hour; })},
@@ -68,17 +86,15 @@ Table decision_machines_table(const Decision& decision) {
          if_paid([](auto& c) { return range_of(c.usd_per_million_tokens); })},
         {"usd_per_million_tokens_of_a_full_node", "$ a million, node full", Unit::usd,
          [](auto& c) {
-             return c.together && c.together->paid
+             return c.together && c.together->jobs > 1 && c.together->paid
                         ? Cell(c.together->paid->run.usd_per_million_tokens.value)
                         : Cell();
          }},
         {"days", "days", Unit::number,
          if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
         {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
-        {"run_kwh", "kWh for " + run, Unit::number, if_fits([](auto& c) {
-             const RunCost cost = c.cost.run;
-             return cost.kwh ? days_or_kwh(*cost.kwh) : Cell();
-         })},
+        {"run_kwh", "kWh for " + run, Unit::number, if_fits([](auto& c) { return kwh_cell(c.cost); }),
+         "GPU and its part of the host; empty where the host's power is not known"},
         ColumnOf<Candidate>("confidence", "confidence",
                             [](auto& c) { return confidence_name(c.report().plan.confidence); })
             .once_if_equal(),
@@ -94,7 +110,9 @@ Table decision_settings_table(const Decision& decision) {
     return table_of<Candidate>(
         decision.candidates,
         {{"machine", "machine", &Candidate::name},
-         {"flags", "settings", [](auto& c) { return settings_flags(c.report().asked.training); }}});
+         {"", "settings",
+          [](auto& c) { return setting_words(settings_beside_defaults(c.report().asked.training)); }},
+         {"flags", "flags", [](auto& c) { return settings_flags(c.report().asked.training); }}});
 }
 
 }  // namespace sluice

@@ -151,10 +151,14 @@ std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison) {
     return out;
 }
 
-std::string settings_flags(const TrainingSpec& training) {
+std::vector<Setting> settings_beside_defaults(const TrainingSpec& training) {
     TrainingSpec standard;
     standard.batch = standard.sequence = 0;  // so that these always differ
-    return setting_flags(changed_settings(standard, training));
+    return changed_settings(standard, training);
+}
+
+std::string settings_flags(const TrainingSpec& training) {
+    return setting_flags(settings_beside_defaults(training));
 }
 
 GroupedAssumptions grouped_assumptions(const Comparison& comparison) {

@@ -62,7 +62,9 @@ struct SharedAssumption {
 /// Each assumption once, in order of first mention.
 std::vector<SharedAssumption> shared_assumptions(const Comparison& comparison);
 
-/// The options that differ from their defaults, as flags; always with batch and sequence.
+/// The options that differ from their defaults; always with batch and sequence.
+std::vector<Setting> settings_beside_defaults(const TrainingSpec& training);
+/// The same as flags.
 std::string settings_flags(const TrainingSpec& training);
 
 /// Groups of systems with the same assumptions, in order of first mention.

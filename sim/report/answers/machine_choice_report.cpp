@@ -31,7 +31,7 @@ std::string verdict(const MachineChoice& choice, double wanted) {
     const Prediction& r = choice.report;
     if (!r.plan.fit.fits()) {
         std::string words;
-        for (const Shortage& one : find_shortages(r.plan))
+        for (const Shortage& one : choice.shortages)
             words += fmt::format("{}{} needs {}, has {} (short {})", words.empty() ? "" : "; ",
                                  one.memory, format_bytes(one.needed), format_bytes(one.usable),
                                  format_bytes(one.needed - one.usable));
@@ -133,7 +133,7 @@ Table machine_choices_table(const MachineChoices& choices) {
          [](auto& one) { return one.report.tokens_per_s(); }},
         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
          [](auto& one) { return range_of(one.report.speed()); }},
-        {"host_memory", "host", &MachineChoice::host},
+        {"host_memory", "host", [](auto& one) { return host_memory_words(one.host_memory); }},
         {"payment", "", if_paid([](auto& one) { return one.cost.payment->name; })},
         {"price_of", "", if_paid([](auto& one) { return one.cost.payment->origin; })},
         {"gpus_paid", "GPUs paid", Unit::whole, if_paid([](auto& one) {
@@ -166,10 +166,18 @@ Table machine_choices_table(const MachineChoices& choices) {
 std::string machine_choices_text(const MachineChoices& choices) {
     std::string out;
     if (const MachineChoice* cheapest = choices.cheapest()) {
-        out += fmt::format("least an hour {}: {} ({}), {}\n", cheapest->id,
+        const Payment& payment = *cheapest->cost.payment;
+        out += fmt::format("least an hour {}: {}, {}\n", cheapest->id,
                            format_usd(cheapest->cost.run.usd_per_hour),
-                           payment_words(*cheapest->cost.payment), speed_text(cheapest->report));
-        out += lead_text(choices);
+                           speed_text(cheapest->report));
+        if (payment.paid) out += fmt::format("              {}\n", paid_words(*payment.paid));
+        out += fmt::format("              {}\n", offer_words(payment)) + lead_text(choices);
+        std::vector<const MachineChoice*> named = {cheapest};
+        if (cheapest_token(choices) != cheapest) named.push_back(cheapest_token(choices));
+        for (const MachineChoice* const one : named)
+            if (one->host_memory.assumed)
+                out += fmt::format("              {}: {} of host memory are assumed, ask the provider\n",
+                                   one->id, format_bytes(one->host_memory.bytes));
     } else {
         out += "no machine of the library with a known price reaches the goal\n";
     }

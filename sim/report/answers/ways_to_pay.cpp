@@ -72,6 +72,7 @@ std::vector<Paying> ways_of(const CostAnswer& answer, const std::optional<PaidRu
     if (!has_bought)
         out.push_back(
             {Way::bought, nullptr, answer.missing.empty() ? "no price is known" : answer.missing});
+    if (!answer.no_rent.empty()) out.push_back({Way::rented, nullptr, answer.no_rent});
     std::ranges::stable_sort(out, {}, &Paying::way);
     return out;
 }

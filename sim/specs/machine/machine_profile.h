@@ -24,6 +24,8 @@ struct Quantity {
     bool spot = false;  ///< for a price an hour: the provider may take the machine back at any time
     std::optional<double> gpu_memory_gb;  ///< for a price an hour: the GPU memory of the offer
     double rented_gpus = 1;  ///< for a price an hour: the provider rents multiples of that many
+    /// For a price an hour: the most GPUs that the provider connects; empty: those of a node.
+    std::optional<double> most_gpus;
     Method method = Method::datasheet;
     std::string source;  ///< full text, not the key
     std::string date;

@@ -72,8 +72,8 @@ class ProfileReader {
     }
 
     void read_quantity(const JsonObject& object, const std::string& path) {
-        object.allow_only({"value", "low", "high", "spot", "gpu_memory_gb", "rented_gpus", "method",
-                           "source", "date", "note"});
+        object.allow_only({"value", "low", "high", "spot", "gpu_memory_gb", "rented_gpus",
+                           "most_gpus", "method", "source", "date", "note"});
         if (!object.holds("value")) {
             throw InputError(fmt::format("{} is missing; write null where it is not known",
                                          object.where("value")));
@@ -85,6 +85,7 @@ class ProfileReader {
         quantity.gpu_memory_gb =
             object.number_or_none("gpu_memory_gb", kSmallestQuantity, kLargestQuantity);
         quantity.rented_gpus = object.number_or_none("rented_gpus", 1, kMostRented).value_or(1);
+        quantity.most_gpus = object.number_or_none("most_gpus", quantity.rented_gpus, kMostRented);
         if (object.has("value")) {
             read_value(object, quantity);
         } else if (quantity.note.empty()) {

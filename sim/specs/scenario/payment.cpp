@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/format.h"
 
@@ -94,6 +95,36 @@ std::string payment_words(const Payment& payment) {
                         : offer_words(payment);
 }
 
+bool holds(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid) {
+    const double of_node =
+        share.node_gpus == 0 ? std::numeric_limits<double>::infinity() : share.node_gpus;
+    return gpus_paid.value_or(share.gpus_needed()) <= offer.most_gpus.value_or(of_node);
+}
+
+HoldingRents holding_rents(const PriceList& prices, const NodeShare& share,
+                           std::optional<double> gpus_paid) {
+    HoldingRents out;
+    for (const Offer& offer : rents(prices)) {
+        if (holds(offer, share, gpus_paid))
+            out.offers.push_back(&offer);
+        else
+            ++out.too_small;
+    }
+    // By what this plan pays: a whole node for a plan of two GPUs is not cheap for its low rate.
+    std::ranges::stable_sort(out.offers, {}, [&](const Offer* offer) {
+        return rented(*offer, share, gpus_paid).usd_per_hour;
+    });
+    return out;
+}
+
+std::string no_rent_holds(const PriceList& prices, const NodeShare& share,
+                          std::optional<double> gpus_paid) {
+    const auto [offers, too_small] = holding_rents(prices, share, gpus_paid);
+    if (!offers.empty() || too_small == 0) return "";
+    return fmt::format("none of the {} known rents connects {:g} GPUs", too_small,
+                       gpus_paid.value_or(share.gpus_needed()));
+}
+
 Payment rented(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid) {
     Payment payment;
     payment.name = offer.name;
@@ -107,14 +138,17 @@ Payment rented(const Offer& offer, const NodeShare& share, std::optional<double>
 
 std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& share,
                                     std::optional<double> gpus_paid) {
-    const std::span<const Offer> all = rents(prices);
+    const auto [all, too_small] = holding_rents(prices, share, gpus_paid);
     if (all.empty()) return std::nullopt;
-    Payment out = rented(all[(all.size() - 1) / 2], share, gpus_paid);
+    Payment out = rented(*all[(all.size() - 1) / 2], share, gpus_paid);
+    const auto [least, most] = std::ranges::minmax(all, {}, &Offer::usd_per_hour);
     if (all.size() > 1)
-        out.origin +=
-            fmt::format(", the median of {} {} from {} to {} a GPU", all.size(),
-                        all.front().kind == OfferKind::quoted ? "quotes" : "rents",
-                        format_usd(all.front().usd_per_hour), format_usd(all.back().usd_per_hour));
+        out.origin += fmt::format(", the median of {} {} from {} to {} a GPU", all.size(),
+                                  all.front()->kind == OfferKind::quoted ? "quotes" : "rents",
+                                  format_usd(least->usd_per_hour), format_usd(most->usd_per_hour));
+    if (too_small > 0)
+        out.origin += fmt::format("; {} more {} not connect {:g} GPUs", too_small,
+                                  too_small == 1 ? "does" : "do", out.paid->needed);
     return out;
 }
 

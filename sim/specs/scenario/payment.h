@@ -67,11 +67,24 @@ std::string offer_words(const Payment& payment);
 /// "pays for 1 of 8 GPUs; Lambda, rented, 2026-06".
 std::string payment_words(const Payment& payment);
 
+/// Whether the provider rents as many connected GPUs as the plan needs.
+bool holds(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid = {});
+/// The rents() that hold, and how many do not.
+struct HoldingRents {
+    std::vector<const Offer*> offers;  ///< in ascending order of price
+    std::size_t too_small = 0;
+};
+HoldingRents holding_rents(const PriceList& prices, const NodeShare& share,
+                           std::optional<double> gpus_paid = {});
+/// "none of the 4 listed rents connects 64 GPUs"; empty if one holds, or if there is none.
+std::string no_rent_holds(const PriceList& prices, const NodeShare& share,
+                          std::optional<double> gpus_paid = {});
+
 /// The rent of an offer; `gpus_paid` replaces the plan's share.
 Payment rented(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid = {});
-/// The median of rents(), of an even number the cheaper of the two in the middle: neither the
-/// cheapest corner of the market nor a list price that few pay. Says the spread of all. Empty if
-/// there is no rent.
+/// The median of holding_rents(), of an even number the cheaper of the two in the middle: neither
+/// the cheapest corner of the market nor a list price that few pay. Says the spread of all. Empty
+/// if no rent holds.
 std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& share,
                                     std::optional<double> gpus_paid = {});
 /// The same from a profile, with a sentence about host memory that it does not include.

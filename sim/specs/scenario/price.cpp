@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "sim/base/format.h"
@@ -49,6 +50,8 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
                       : (path == kReserved ? OfferKind::reserved : OfferKind::estimate);
     offer.usd_per_hour = *quantity.value;
     offer.rented_gpus = quantity.rented_gpus;
+    // Contracts for years and estimates are those of whole clusters.
+    offer.most_gpus = rent ? quantity.most_gpus : std::numeric_limits<double>::infinity();
     offer.date = quantity.date;
     offer.source = quantity.source;
     return offer;

@@ -26,6 +26,8 @@ struct Offer {
     OfferKind kind = OfferKind::rented;
     double usd_per_hour = 0;  ///< for one GPU
     double rented_gpus = 1;   ///< the provider rents multiples of that many
+    /// The most GPUs that the provider connects by a network; empty: those of a node.
+    std::optional<double> most_gpus = {};
     std::string date;
     std::string source;
 };

@@ -17,6 +17,8 @@ namespace {
 
 constexpr const char* kFormat = "sluice project";
 constexpr std::int64_t kVersion = 1;
+constexpr std::string_view kElement = "<script type=\"application/json\" id=\"sluice-project\">";
+constexpr std::string_view kEnd = "</script>";
 
 using Values = std::map<std::string, std::string>;
 
@@ -91,6 +93,18 @@ nlohmann::ordered_json scenario_json(const PlannedScenario& planned) {
     return out;
 }
 
+/// The JSON of a page's project_element().
+std::string_view json_of_page(std::string_view page, const std::string& file) {
+    const std::size_t begin = page.find(kElement);
+    const std::size_t end = begin == std::string_view::npos ? begin : page.find(kEnd, begin);
+    if (end == std::string_view::npos)
+        throw InputError(fmt::format(
+            "{} is a page without scenarios; name a project, or a page of sluice report or the "
+            "planner",
+            file));
+    return page.substr(begin + kElement.size(), end - begin - kElement.size());
+}
+
 /// Splits FILE:NAME. Files and names may contain colons; npos: no name is given.
 std::size_t colon_before_name(const std::string& file_and_name) {
     std::error_code error;
@@ -104,7 +118,8 @@ std::size_t colon_before_name(const std::string& file_and_name) {
 }  // namespace
 
 Project parse_project(std::string_view text, const std::string& file) {
-    const JsonObject root = JsonObject::parse(text, file);
+    const JsonObject root =
+        JsonObject::parse(is_page(text) ? json_of_page(text, file) : text, file);
     if (!root.has("format") || root.text_or("format", "") != kFormat)
         throw InputError(
             fmt::format("{} is {}, expected \"{}\"; name a project that the planner saved",
@@ -135,6 +150,18 @@ std::string project_json(const Project& project) {
         out["scenarios"].push_back(scenario_json(planned));
     out["current"] = project.current;
     return readable_json(out);
+}
+
+std::string project_element(const Project& project) {
+    std::string out(kElement);
+    // The page's reader would end the element at "</script>" in a name; JSON knows "<" as a number.
+    for (const char one : project_json(project)) one == '<' ? void(out += "\\u003c") : void(out += one);
+    return out.append(kEnd) + "\n";
+}
+
+bool is_page(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '<';
 }
 
 PlannedScenario read_planned_scenario(const std::string& file_and_name) {

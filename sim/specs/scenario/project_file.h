@@ -18,11 +18,15 @@ struct Project {
     bool operator==(const Project&) const = default;
 };
 
-/// {"format": "sluice project", "version": 1, "scenarios": [...], "current": 0}. Values are kept as
-/// typed, with their mistakes. Unknown keys and other versions give an InputError with file, field
-/// and value.
+/// {"format": "sluice project", "version": 1, "scenarios": [...], "current": 0}, or an HTML page
+/// that holds it as project_element(). Values are kept as typed, with their mistakes. Unknown keys
+/// and other versions give an InputError with file, field and value.
 Project parse_project(std::string_view text, const std::string& file);
 std::string project_json(const Project& project);
+/// A part of an HTML page that no reader sees.
+std::string project_element(const Project& project);
+/// Whether the text is a page, which a project must not be saved over.
+bool is_page(std::string_view text);
 
 /// The current scenario of `FILE`, or the named one of `FILE:NAME`. Throws InputError.
 PlannedScenario read_planned_scenario(const std::string& file_and_name);

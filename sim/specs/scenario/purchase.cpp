@@ -45,8 +45,8 @@ Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeSha
     out.inputs = {"price.gpu_usd"};
     if (!query.node_usd) {
         out.missing = fmt::format(
-            "the price of a node is known for its GPUs alone ({}), not for its host "
-            "with {:g} GB of memory; give --node-usd, or the whole as --price-usd",
+            "{} have a known price, their host with {:g} GB of memory has none; give --node-usd, "
+            "or all as --price-usd",
             gpus, prices.memory_gb);
         return out;
     }
@@ -67,9 +67,15 @@ std::optional<Purchase> purchase(const PriceList& prices, const CostQuery& query
                         .gpus = gpus_of_nodes(share),
                         .origin = "--price-usd, as given",
                         .given = {{"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)}}};
-    if (prices.system_usd) return of_systems(prices, query, share);
-    if (prices.gpu_usd) return of_parts(prices, query, share);
-    return std::nullopt;
+    if (!prices.system_usd && !prices.gpu_usd) return std::nullopt;
+    Purchase out = prices.system_usd ? of_systems(prices, query, share)
+                                     : of_parts(prices, query, share);
+    if (share.nodes() > 1 && out.missing.empty())
+        out.missing = fmt::format(
+            "the price of the network between {:g} nodes is not known; give the whole as "
+            "--price-usd",
+            share.nodes());
+    return out;
 }
 
 Payment bought(const Purchase& purchase, const NodeShare& share, const OwnerTerms& terms) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -145,6 +146,7 @@ PriceList with_quotes(PriceList prices, const std::vector<Quote>& quotes,
                                      .kind = OfferKind::quoted,
                                      .usd_per_hour = quote.usd_per_hour / quote.gpus,
                                      .rented_gpus = quote.gpus,
+                                     .most_gpus = std::numeric_limits<double>::infinity(),
                                      .date = quote.date,
                                      .source = quote.file});
             continue;

@@ -43,6 +43,7 @@ struct Program {
 
 struct ScheduleRecord {
     const char* name;  ///< as flags and files give it
+    const char* about;  ///< what it does and what it trades, in one sentence
     /// The measured program, as named in rows of measurements; empty: none.
     const char* measured_system = "";
     StepPlan (*plan)(const ModelSpec&, const MachineSpec&, const TrainingSpec&);

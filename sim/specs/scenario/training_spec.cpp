@@ -41,6 +41,16 @@ std::string setting_flags(const std::vector<Setting>& settings) {
     return out;
 }
 
+std::string setting_words(const std::vector<Setting>& settings) {
+    std::string out;
+    for (const Setting& one : settings) {
+        std::string name = one.field;
+        std::replace(name.begin(), name.end(), '_', ' ');
+        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, one.value);
+    }
+    return out;
+}
+
 std::string option_help(const Option& option) {
     std::string help = option.help;
     if (option.choices.empty()) {

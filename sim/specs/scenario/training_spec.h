@@ -170,5 +170,7 @@ struct Setting {
 std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingSpec& changed);
 /// "--host-memory 512GB --micro-batch 8".
 std::string setting_flags(const std::vector<Setting>& settings);
+/// "host memory 512GB, micro batch 8", for readers of a page.
+std::string setting_words(const std::vector<Setting>& settings);
 
 }  // namespace sluice

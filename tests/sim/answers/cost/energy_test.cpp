@@ -68,15 +68,32 @@ TEST_CASE("energy: a copy takes what was measured beyond idling", "[cost]") {
     CHECK(energy.gpu() == Approx(energy.copies + energy.idle));
 }
 
-TEST_CASE("energy: from a datasheet, full power while it computes", "[cost]") {
+TEST_CASE("energy: from a datasheet, a ceiling over full power while it computes", "[cost]") {
     const Predicted p = predicted("h200-sxm-pcie5", 8);
     REQUIRE(!p.power.calibrated);
     CHECK(p.power.busy_w == 700);
     CHECK(*p.power.host_w == Approx((10200 - 8 * 700) / 8.0));
     const Seconds busy = p.report.step.lanes[static_cast<std::size_t>(Lane::compute)].busy;
-    CHECK(p.energy.gpu() == Approx(700 * busy + p.power.idle_w * (p.report.step.seconds - busy)));
+    const double full = 700 * busy + p.power.idle_w * (p.report.step.seconds - busy);
+    CHECK(p.energy.gpu() == Approx(std::min(1.25 * full, 700 * p.report.step.seconds)));
+    CHECK(p.energy.least == Approx(full));
+    CHECK(p.energy.scope == EnergyScope::ceiling);
     CHECK(p.power.assumptions.size() == 2);
     CHECK_THAT(p.power.host_assumption, ContainsSubstring("less its 8 GPUs"));
+}
+
+TEST_CASE("energy: the ceiling by a datasheet holds for the calibrated machine", "[cost]") {
+    for (const std::int64_t batch : {1, 8, 32}) {
+        const Predicted p = predicted(kMeasured, batch);
+        PowerSpec datasheet;
+        datasheet.busy_w = p.machine.gpu.clock.limit_w;
+        datasheet.idle_w = p.power.idle_w;
+        const StepEnergy most = step_energy(p.report, p.machine, datasheet, 1);
+        INFO(batch);
+        CHECK(p.energy.gpu() <= most.gpu() * (1 + 1e-9));
+        CHECK(p.energy.gpu() >= most.least);
+        CHECK(most.scope == EnergyScope::gpu_alone);
+    }
 }
 
 TEST_CASE("energy: every machine with some power gives a power between idle and all of it",
@@ -104,7 +121,7 @@ TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cos
     const Result result = run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb");
     CHECK(result.status == 0);
     for (const char* part :
-         {"a million tokens, at $39.80 an hour; pays for 8 of 8 GPUs", "1.00 B tokens: $",
+         {"a million tokens, at $39.80 an hour\n         pays for 8 of 8 GPUs", "1.00 B tokens: $",
           "AWS p5e capacity block, rented, 2026-05-25, the median of 6 rents from $3.50 to $13.78",
           "(5 to 95%: $", "kWh (", "not measured", "tokens/s a watt", "Nebius on-demand",
           "give --node-usd"})

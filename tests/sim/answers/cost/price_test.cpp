@@ -140,6 +140,19 @@ TEST_CASE("run cost: an owner pays the electricity, a tenant does not", "[cost]"
     CHECK(*cost.tflops_per_kw == Approx(6));  // 6 x 1e9 x 1,000 tokens/s
 }
 
+TEST_CASE("run cost: kWh from the least of a fast step to the most of a slow one", "[cost]") {
+    StepEnergy energy;
+    energy.busy = 1000;
+    energy.least = 400;
+    energy.scope = EnergyScope::ceiling;
+    // A step of a second has 1,000 tokens: 3.6 M are an hour, half or twice of it by the band.
+    const RunCost run = run_cost(thousand_tokens_a_second(), Payment(), 3.6e6, energy, {});
+    CHECK(run.kwh->value == Approx(1));
+    CHECK(run.kwh->low == Approx(0.2));
+    CHECK(run.kwh->high == Approx(2));
+    CHECK(format_kwh(run) == "at most 1 kWh (0.2 to 2)");
+}
+
 TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {
     StepEnergy energy;
     energy.busy = 500;
@@ -186,5 +199,6 @@ TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
     to_buy.buy = true;
     CHECK(payment_of(money, to_buy, report)->price_usd == Approx(80'000));  // one system
     report.share = {.gpus = 16, .node_gpus = 8};
-    CHECK(payment_of(money, to_buy, report)->price_usd == Approx(160'000));
+    CHECK(!payment_of(money, to_buy, report));  // the network of two nodes has no known price
+    CHECK(purchase(money.prices, to_buy, report.share)->usd == Approx(160'000));
 }

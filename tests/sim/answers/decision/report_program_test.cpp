@@ -152,7 +152,7 @@ TEST_CASE("report: same settings everywhere are stated, and prices given are amo
           "[decision]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
-    const std::string words = "All machines have the same settings, with batch 8.";
+    const std::string words = "All machines have the settings as given, with batch 8;";
     CHECK_THAT(run_sluice(kThree + out).output,
                ContainsSubstring("Each single GPU has its fastest plan for batch 8.") &&
                    !ContainsSubstring(words));
@@ -167,4 +167,23 @@ TEST_CASE("report: same settings everywhere are stated, and prices given are amo
     CHECK_THAT(text_of(file), ContainsSubstring("--price-usd") && ContainsSubstring("31234 USD") &&
                                   !ContainsSubstring("price.gpu_usd") &&
                                   !ContainsSubstring("price.system_usd"));
+}
+
+TEST_CASE("report: the page carries its scenarios", "[decision]") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "r.html").string();
+    REQUIRE(run_sluice(kThree + "--price gh200-480gb=2.5 --out " + file).status == 0);
+    const std::string page = text_of(file);
+    for (const std::string name : {"gh200-480gb", "h200-sxm-pcie5-1.5tb", "8 x h100-sxm-pcie5"}) {
+        const auto cost = json_of(fmt::format("cost --scenario '{}:{}'", file, name));
+        INFO(name);
+        check_value(page, cost["tokens_per_s"]);
+        check_value(page, cost["payment"]["usd_per_hour"]);
+        check_value(page, cost["payment"]["run_usd"]["value"]);
+    }
+    CHECK(json_of(fmt::format("cost --scenario '{}:gh200-480gb'", file))["payment"]["usd_per_hour"] ==
+          2.5);
+    check_sluice_mistake("predict --scenario '" + folder.write("other.html", "<html></html>") + "'",
+                         {"other.html is a page without scenarios"});
+    check_sluice_mistake("predict --scenario '" + file + ":gh200'", {"8 x h100-sxm-pcie5"});
 }

@@ -47,6 +47,17 @@ TEST_CASE("sensitivity: no upgrade slows a step, the largest gain comes first", 
     }
 }
 
+TEST_CASE("sensitivity: more device memory never takes settings that are slower", "[search]") {
+    const MachineProfile profile = read_machine_profile("b200-sxm");
+    TrainingSpec training;
+    training.batch = 64;
+    training.micro_batch = 16;
+    const Sensitivity all =
+        sensitivity(read_model("qwen2.5-14b"), profile, resolve_machine(profile), training, "", {},
+                    Plans::given);
+    CHECK(named(all, "16 GB more device memory").gain >= 0);
+}
+
 TEST_CASE("sensitivity: what limits is what gains", "[search]") {
     // The optimizer limits at a small batch, the GPU at a large one.
     const Sensitivity small = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8);

@@ -53,6 +53,42 @@ TEST_CASE("payment: an offer may rent whole nodes only", "[cost]") {
           "pays for 4 of 4 GPUs, the least that this offer rents; the plan takes 1");
 }
 
+TEST_CASE("payment: a rent holds for as many GPUs as its provider connects", "[cost]") {
+    Offer single = offer(1), cluster = offer(4);
+    single.name = "Single";
+    cluster.most_gpus = 512;
+    PriceList prices;
+    prices.offers = {single, cluster};
+    for (Offer& one : prices.offers) one.kind = OfferKind::rented;
+    // Within a node both hold, and the cheaper of two is the typical one: 8 x 1 USD.
+    CHECK(typical_rent(prices, {8, 8, 0.1})->usd_per_hour == Approx(8));
+    // Over two nodes only the second holds: 16 x 4 USD.
+    CHECK(typical_rent(prices, {16, 8, 0.1})->usd_per_hour == Approx(64));
+    CHECK_THAT(typical_rent(prices, {16, 8, 0.1})->origin,
+               ContainsSubstring("1 more does not connect 16 GPUs"));
+    CHECK(holding_rents(prices, {1024, 8, 0.1}).too_small == 2);
+    CHECK(!typical_rent(prices, {1024, 8, 0.1}));
+    CHECK(no_rent_holds(prices, {1024, 8, 0.1}) == "none of the 2 known rents connects 1024 GPUs");
+    CHECK(no_rent_holds(prices, {16, 8, 0.1}).empty());
+    // An instance of one GPU does not hold for a plan that takes the host memory of two.
+    single.most_gpus = 1;
+    CHECK(holds(single, {1, 8, 0.125}));
+    CHECK(!holds(single, {1, 8, 0.13}));
+    // A machine whose node is not known has no such limit.
+    CHECK(holds(offer(1), {16, 0, 0.1}));
+}
+
+TEST_CASE("payment: the typical rent is the median of what the plan pays", "[cost]") {
+    PriceList prices;
+    prices.offers = {offer(2), offer(4, 8), offer(5)};
+    for (Offer& one : prices.offers) one.kind = OfferKind::rented;
+    // Two GPUs: 4, 32 and 10 USD. Eight GPUs: 16, 32 and 40.
+    CHECK(typical_rent(prices, {1, 8, 0.2})->usd_per_hour == Approx(10));
+    CHECK(typical_rent(prices, {8, 8, 0.2})->usd_per_hour == Approx(32));
+    CHECK_THAT(typical_rent(prices, {1, 8, 0.2})->origin,
+               ContainsSubstring("the median of 3 rents from $2.00 to $5.00 a GPU"));
+}
+
 TEST_CASE("payment: a machine that is its own node pays for itself", "[cost]") {
     CHECK(rented(offer(2.29), {1, 1, 0.9, 0.2, 1}).usd_per_hour == Approx(2.29));
     CHECK(words({1, 1, 0.9}) == "pays for the whole machine");
@@ -80,7 +116,10 @@ TEST_CASE("purchase: nodes with their GPUs are bought whole", "[cost]") {
     query.node_usd = 60'000;
     CHECK(purchase(prices, query, share)->missing.empty());
     CHECK(purchase(prices, query, share)->usd == Approx(300'000));
+    // Two nodes need a network, whose price is asked for.
     CHECK(purchase(prices, query, {16, 8, 0.42})->usd == Approx(600'000));
+    CHECK(purchase(prices, query, {16, 8, 0.42})->missing.find("network between 2 nodes") !=
+          std::string::npos);
     const Payment payment = bought(*purchase(prices, query, share), share, {});
     CHECK(paid_words(*payment.paid) ==
           "pays for 8 of 8 GPUs, since a machine is bought whole; the plan takes 4: host memory");

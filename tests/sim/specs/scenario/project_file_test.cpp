@@ -120,3 +120,14 @@ TEST_CASE("project file: a file and a scenario in it are named together", "[scen
     CHECK_THROWS_WITH(read_planned_scenario("gone.json:a: b"),
                       ContainsSubstring("gone.json: no such file"));
 }
+
+TEST_CASE("project file: a page carries it, whatever its names hold", "[scenario]") {
+    Project project = example_project();
+    project.scenarios[0].name = "</script><!-- <b>\"1\"</b>";
+    const std::string element = project_element(project);
+    CHECK(element.find("</script>") == element.size() - std::string("</script>\n").size());
+    const std::string page = "<!doctype html>\n<html><body>" + element + "</body></html>";
+    CHECK(is_page(page));
+    CHECK(!is_page(project_json(project)));
+    CHECK(parse_project(page, "page.html") == project);
+}

@@ -1,19 +1,16 @@
-// Sentences and pictures of a decision.
+// Sentences of a decision.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/predict/lead.h"
-#include "sim/answers/search/machine_choice.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/beside_speed.h"
 #include "sim/report/answers/findings.h"
-#include "sim/report/bars.h"
 #include "sim/report/report.h"
-#include "sim/report/timeline_picture.h"
-#include "sim/report/to_svg.h"
+#include "sim/specs/machine/default_host.h"
 
 namespace sluice {
 namespace {
@@ -38,22 +35,55 @@ const Candidate* least(const Decision& decision, bool with_price, Value value,
     return out;
 }
 
-std::string best_sentence(const Decision& decision) {
+/// What the choice keeps, where other candidates keep something else.
+std::string states_sentence(const Decision& decision) {
+    const auto states = [](const Candidate& c) { return states_of(c.report().asked.training); };
+    const Candidate& best = *decision.best();
+    std::vector<std::string> others;
+    for (const Candidate& c : decision.candidates)
+        if (decision.can_choose(c) && states(c) != states(best)) others.push_back(c.name);
+    if (others.empty()) return "";
+    return fmt::format("It keeps {}, unlike {}; losses can differ.", states(best),
+                       fmt::join(others, ", "));
+}
+
+std::string price_sentences(const Candidate& c) {
+    const Payment& payment = *c.cost.payment;
+    std::string out = fmt::format("An hour costs {}{}", format_usd(c.cost.run.usd_per_hour),
+                                  payment.paid ? " and " + paid_words(*payment.paid) : "");
+    out += payment.paid ? fmt::format(". The price is of {}.", offer_words(payment)) : ", as given.";
+    const auto& rents = c.cost.rents;
+    if (payment.paid && !payment.pays_electricity && rents && rents->high > rents->low)
+        out += fmt::format(" By offer, a million tokens cost {} to {}.", format_usd(rents->low),
+                           format_usd(rents->high));
+    return out;
+}
+
+void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+}
+
+void add_best(std::vector<std::string>& out, const Decision& decision) {
     const Candidate& best = *decision.best();
     const bool paid = best.cost.payment.has_value();
     const RunCost cost = best.cost.run;
-    std::string out =
-        fmt::format("{} trains it {}: ", best.name,
-                    decision.aim == Aim::cheapest ? "for the least money" : "fastest");
-    if (paid)
-        out += fmt::format("{} a million tokens, ", format_usd(cost.usd_per_million_tokens.value));
-    out += fmt::format("{}; {} tokens take {}", speed_text(best.report()), tokens_words(decision),
-                       format_banded(cost.days, "days"));
-    if (paid)
-        out += fmt::format(" and {} ({} to {}), at {} an hour ({})", format_usd(cost.usd.value),
-                           format_usd(cost.usd.low), format_usd(cost.usd.high),
-                           format_usd(cost.usd_per_hour), payment_words(*best.cost.payment));
-    return out + ".";
+    out.push_back(fmt::format(
+        "{} trains it {}{}.", best.name,
+        decision.aim == Aim::cheapest ? "for the least money" : "fastest",
+        paid ? fmt::format(": {} a million tokens", format_usd(cost.usd_per_million_tokens.value))
+             : ""));
+    out.push_back(fmt::format(
+        "It reaches {}. {} tokens take {}{}.", speed_text(best.report()), tokens_words(decision),
+        format_banded(cost.days, "days"),
+        paid ? fmt::format(" and cost {} ({} to {})", format_usd(cost.usd.value),
+                           format_usd(cost.usd.low), format_usd(cost.usd.high))
+             : ""));
+    if (paid) out.push_back(price_sentences(best));
+    const HostMemory host = host_memory_of(best.profile);
+    if (host.assumed && best.report().plan.fit.host.peak.bytes > 0)
+        out.push_back(fmt::format("Its {} of host memory are assumed: ask the provider.",
+                                  format_bytes(host.bytes)));
+    add_if_any(out, states_sentence(decision));
 }
 
 /// What a token costs if jobs fill the node of the candidate.
@@ -114,18 +144,14 @@ std::string misfit_sentence(const Candidate& c) {
                            no_suggestion_text(r.advice.no_suggestion.value_or(NoSuggestion())));
     const Suggestion& first = r.advice.suggestions.front();
     return out + fmt::format("; it fits with {} (device {}, host {}).",
-                             setting_flags(first.settings), format_bytes(first.device_peak),
+                             setting_words(first.settings), format_bytes(first.device_peak),
                              format_bytes(first.host_peak));
-}
-
-void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
-    if (!sentence.empty()) sentences.push_back(std::move(sentence));
 }
 
 /// The candidates that fit but where no program trains this way today, and the systems that run
 /// there.
-std::string not_today_sentence(const Decision& decision) {
-    if (decision.request.planned_too) return "";
+void add_not_today(std::vector<std::string>& out, const Decision& decision) {
+    if (decision.request.planned_too) return;
     std::vector<NamedToday> all;
     std::vector<std::string> instead;
     for (const Candidate& c : decision.candidates) {
@@ -138,68 +164,13 @@ std::string not_today_sentence(const Decision& decision) {
         if (!systems.empty())
             instead.push_back(fmt::format("{}: {}", c.name, fmt::join(systems, ", ")));
     }
-    if (all.empty()) return "";
-    return fmt::format(
-        "Left out, since no program trains this way there today: {}.{}", not_today_words(all),
-        instead.empty() ? ""
-                        : fmt::format(" Systems that run there today{}: {}.",
-                                      decision.request.chooses_system() ? " do not fit" : "",
-                                      fmt::join(instead, "; ")));
-}
-
-std::string figure(const std::string& caption, const Picture& picture) {
-    return fmt::format("<figure><figcaption>{}</figcaption>\n{}</figure>\n", escape_xml(caption),
-                       to_svg(picture));
-}
-
-Bar bar_of(const Decision& decision, const Candidate& c) {
-    const Prediction& r = c.report();
-    return {c.name,
-            r.tokens_per_s(),
-            r.speed().low,
-            r.speed().high,
-            format_thousands(r.tokens_per_s()) +
-                (c.cost.payment ? fmt::format(", {} a million",
-                                              format_usd(c.cost.run.usd_per_million_tokens.value))
-                                : ""),
-            c.fits() ? "" : short_by(r),
-            paint(&c == decision.best() ? Role::pointed_out : Role::other),
-            fmt::format("{}: {} a step, bound by {}", c.name, format_seconds(r.step.seconds),
-                        bottleneck_name(r.step.bottleneck()))};
-}
-
-Picture speed_picture(const Decision& decision) {
-    BarChart chart;
-    chart.title = decision.candidates.front().report().asked.model_name;
-    chart.subtitle = "predicted tokens/s, and the price of a million tokens";
-    chart.note = "Thin line: nine of ten steps should lie there. ";
-    if (decision.chosen) chart.note += fmt::format("Blue: {}. ", decision.best()->name);
-    chart.groups.emplace_back();
-    for (const Candidate& c : decision.candidates) {
-        chart.groups.front().bars.push_back(bar_of(decision, c));
-    }
-    if (!std::ranges::all_of(decision.candidates, &Candidate::fits))
-        chart.note += "Grey: does not fit; the length is the speed without that limit.";
-    return bars_picture(chart);
-}
-
-Picture memory_picture(const Decision& decision) {
-    std::vector<MemoryBar> bars;
-    for (const Candidate& c : decision.candidates)
-        bars.push_back({c.name, c.report().plan.fit, c.report().plan.unified_memory});
-    return memory_bars_picture(bars);
-}
-
-/// No picture unless at least two machines fit and have a price.
-std::optional<Picture> money_picture(const Decision& decision) {
-    MachineChoices choices;
-    for (const Candidate& c : decision.candidates) {
-        if (c.fits() && c.cost.payment)
-            choices.machines.push_back(
-                {c.name, {}, c.report(), c.cost, "", decision.can_choose(c)});
-    }
-    if (choices.machines.size() < 2) return std::nullopt;
-    return machine_choices_picture(choices);
+    if (all.empty()) return;
+    out.push_back(fmt::format("Left out, since no program trains this way there today: {}.",
+                              not_today_words(all)));
+    if (!instead.empty())
+        out.push_back(fmt::format("Systems that run there today{}: {}.",
+                                  decision.request.chooses_system() ? " do not fit" : "",
+                                  fmt::join(instead, "; ")));
 }
 
 /// More than one scenario, each with its own.
@@ -235,7 +206,7 @@ std::string question(const Decision& decision) {
 std::vector<std::string> answer(const Decision& decision) {
     std::vector<std::string> out;
     if (decision.chosen) {
-        out.push_back(best_sentence(decision));
+        add_best(out, decision);
         add_if_any(out, node_sentence(*decision.best()));
         add_if_any(out, lead_sentence(decision));
         add_if_any(out, fastest_sentence(decision));
@@ -245,11 +216,14 @@ std::vector<std::string> answer(const Decision& decision) {
                       : decision.candidates.size() == 1 ? "It does not fit."
                                                         : "It fits on none of them.");
     }
-    add_if_any(out, not_today_sentence(decision));
+    add_not_today(out, decision);
     std::vector<std::string> without_price;
     for (const Candidate& c : decision.candidates) {
         if (!c.fits()) out.push_back("Does not fit on " + misfit_sentence(c));
-        if (c.fits() && !c.cost.payment) without_price.push_back(c.name);
+        if (c.fits() && !c.cost.payment)
+            without_price.push_back(c.cost.no_rent.empty()
+                                        ? c.name
+                                        : fmt::format("{} ({})", c.name, c.cost.no_rent));
     }
     if (!without_price.empty() && decision.request.aim == Aim::cheapest)
         out.push_back(fmt::format("No price is known for {}{}; give --price NAME=DOLLARS an hour.",
@@ -260,28 +234,14 @@ std::vector<std::string> answer(const Decision& decision) {
                                       : ", so they cannot be chosen by cost"));
     if (has_own_settings(decision.request))
         out.push_back("Each machine has the settings given for it.");
+    else if (decision.request.chosen_beside)
+        out.push_back(fmt::format("Each single GPU has its fastest plan for batch {}.",
+                                  decision.request.training.batch));
     else if (!decision.request.advise)
-        out.push_back(fmt::format(
-            "{} --advise searches other settings, too.",
-            decision.request.chosen_beside
-                ? fmt::format("Each single GPU has its fastest plan for batch {}.",
-                              decision.request.training.batch)
-                : fmt::format("All machines have the same settings, with batch {}. They need not "
-                              "be the best for a machine.",
-                              decision.request.training.batch)));
-    return out;
-}
-
-std::string decision_pictures(const Decision& decision) {
-    std::string out = figure("Speed of each machine", speed_picture(decision));
-    if (const auto money = money_picture(decision)) out += figure("Cost against speed", *money);
-    out += figure("Memory at its peak, by kind", memory_picture(decision));
-    if (const Candidate* const best = decision.best())
-        out += figure(fmt::format("A step on {}: when each lane works, and what compute waits for",
-                                  best->name),
-                      step_picture(best->report()));
-    if (decision.upgrades)
-        out += figure("Gains of upgrades", bars_picture(upgrade_bars(*decision.upgrades)));
+        out.push_back(fmt::format("{} the settings as given, with batch {}; others may be faster.",
+                                  decision.candidates.size() == 1 ? "The machine has"
+                                                                  : "All machines have",
+                                  decision.request.training.batch));
     return out;
 }
 
