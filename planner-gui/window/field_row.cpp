@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
+#include <QStyledItemDelegate>
 #include <QWheelEvent>
 
 #include "planner-gui/pictures/palette.h"
@@ -22,6 +23,25 @@ class StillCombo : public QComboBox {
   protected:
     void wheelEvent(QWheelEvent* event) override { event->ignore(); }
 };
+
+constexpr int kLine = Qt::UserRole;  // what the list shows for a choice
+
+class LineDelegate : public QStyledItemDelegate {
+  public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+  protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        if (const QString line = index.data(kLine).toString(); !line.isEmpty()) option->text = line;
+    }
+};
+
+/// The list may be wider than the field, so that its lines are complete.
+void widen_list(QComboBox& combo) {
+    combo.view()->setMinimumWidth(combo.view()->sizeHintForColumn(0) +
+                                  combo.view()->verticalScrollBar()->sizeHint().width());
+}
 
 class UndoFilter : public QObject {
   public:
@@ -41,9 +61,8 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo->setMinimumContentsLength(10);
     combo->setMaxVisibleItems(20);
-    // The list may be wider than the field, so that names are complete.
-    combo->view()->setMinimumWidth(combo->view()->sizeHintForColumn(0) +
-                                   combo->view()->verticalScrollBar()->sizeHint().width());
+    combo->setItemDelegate(new LineDelegate(combo));
+    widen_list(*combo);
     combo->setFocusPolicy(Qt::StrongFocus);
     if (search) {
         combo->setEditable(true);
@@ -134,6 +153,22 @@ void FieldRow::setText(const QString& text) {
         return;
     }
     line()->setText(text);
+}
+
+void FieldRow::setChoices(const std::vector<std::pair<QString, QString>>& choices) {
+    auto* const combo = qobject_cast<QComboBox*>(editor_);
+    if (combo == nullptr || choices == choices_) return;
+    choices_ = choices;
+    const QSignalBlocker blocker(combo);
+    const QString typed = combo->currentText();
+    combo->clear();
+    for (const auto& [choice, line] : choices) {
+        combo->addItem(choice);
+        combo->setItemData(combo->count() - 1, line, kLine);
+    }
+    widen_list(*combo);
+    combo->setCurrentIndex(combo->findText(typed));
+    combo->setEditText(typed);
 }
 
 void FieldRow::setPlaceholder(const QString& text) {

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QWidget>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -30,6 +31,8 @@ class FieldRow : public QWidget {
     QString text() const;
     /// Does not emit edited(); the cursor stays if the text is the same.
     void setText(const QString& text);
+    /// Other choices of a search, each with the line that the list shows for it. The text stays.
+    void setChoices(const std::vector<std::pair<QString, QString>>& choices);
     /// Shown while the field is empty: the default.
     void setPlaceholder(const QString& text);
     void setUnit(const QString& unit);
@@ -55,6 +58,7 @@ class FieldRow : public QWidget {
     QLabel *mistake_, *help_;
     QWidget* editor_;
     QLayout* beside_;
+    std::vector<std::pair<QString, QString>> choices_;  ///< of setChoices()
 };
 
 }  // namespace sluice

@@ -12,6 +12,7 @@
 #include "planner-gui/pictures/palette.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/file_dialogs.h"
+#include "planner-gui/window/help_window.h"
 #include "planner-gui/window/main_window.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
@@ -159,6 +160,11 @@ void MainWindow::addAppearance(QMenu& menu) {
 
 void MainWindow::addHelpMenu() {
     QMenu* const menu = menuBar()->addMenu(tr("&Help"));
+    auto* const help = new HelpWindow(this);
+    menu->addAction(tr("&Tour"), QKeySequence::HelpContents, help,
+                    [help] { help->open(QStringLiteral("tour")); });
+    menu->addAction(tr("&Words"), help, [help] { help->open(QStringLiteral("glossary")); });
+    menu->addSeparator();
     menu->addAction(tr("&About"), this, &MainWindow::about);
 }
 

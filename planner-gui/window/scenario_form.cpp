@@ -72,7 +72,8 @@ ScenarioForm::ScenarioForm(QWidget* parent) : QScrollArea(parent), numbers_(new 
     explain->setObjectName(QStringLiteral("explain"));
     groups_->addWidget(explain);
     connect(explain, &QCheckBox::toggled, this, [this](bool on) {
-        for (const auto& [field, row] : rows_) row->showHelp(on);
+        for (const auto& [field, row] : rows_)
+            row->showHelp(on || field == QStringLiteral("schedule"));
     });
     addModel();
     addMachine();
@@ -217,7 +218,9 @@ void ScenarioForm::addMoney() {
             });
             continue;
         }
-        FieldRow* const row = addRow(group, field, label_of(option.field), FieldRow::Kind::text);
+        const bool listed = field == QStringLiteral("offer");  // of the machine
+        FieldRow* const row = addRow(group, field, label_of(option.field),
+                                     listed ? FieldRow::Kind::search : FieldRow::Kind::text);
         row->setHelp(window_text(money_help(option)));
         row->setPlaceholder(qtext(option.standard.substr(0, option.standard.find(','))));
         row->setUnit(QString::fromLatin1(option.unit));

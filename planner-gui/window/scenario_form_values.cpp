@@ -16,6 +16,22 @@ const Option* option_of(const QString& field) {
     return nullptr;
 }
 
+/// Offers by name, and "Nebius on-demand: rented, 2026-05-25, $3.50 an hour for each GPU".
+std::vector<std::pair<QString, QString>> offers_of(const Scenario& scenario) {
+    std::vector<std::pair<QString, QString>> out;
+    const PriceList prices =
+        with_quotes(price_list(scenario.profile), scenario.money.quotes, scenario.profile.id);
+    for (const Offer& one : prices.offers)
+        out.emplace_back(
+            qtext(one.name),
+            QObject::tr("%1: %2, %3, %4 an hour for each GPU%5")
+                .arg(qtext(one.name), QString::fromLatin1(offer_kind_name(one.kind)),
+                     qtext(one.date), qtext(format_usd(one.usd_per_hour)),
+                     one.rented_gpus > 1 ? QObject::tr(", in multiples of %1").arg(one.rented_gpus)
+                                         : QString()));
+    return out;
+}
+
 }  // namespace
 
 void ScenarioForm::take(const FieldRow& row) {
@@ -86,6 +102,7 @@ void ScenarioForm::setResolved(const Scenario& scenario) {
     numbers_->setTable(
         machine_numbers_table(scenario.profile, scenario.machine, planned_.machine.settings));
     rows_[QStringLiteral("settings")]->setVisible(!planned_.machine.settings.empty());
+    rows_[QStringLiteral("offer")]->setChoices(offers_of(scenario));
 }
 
 void ScenarioForm::setByteUnits(ByteUnits units) {
@@ -135,6 +152,8 @@ void ScenarioForm::showUsedOptions() {
     for (const Choice& choice : schedule.choices)
         if (row(QStringLiteral("schedule"))->text() == QLatin1StringView(choice.name))
             schedule.set(training, choice.value);
+    row(QStringLiteral("schedule"))->setHelp(QString::fromUtf8(training.schedule->about));
+    row(QStringLiteral("schedule"))->showHelp(true);
     for (const Option& option : training_options()) {
         FieldRow* const one = row(QString::fromLatin1(option.field));
         const bool given = planned_.training.contains(option.field);

@@ -12,7 +12,7 @@
 #include "planner-gui/session/scenario_stack.h"
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/scenario_form.h"
-#include "sim/report/report.h"
+#include "planner-gui/window/start_words.h"
 
 namespace sluice {
 namespace {
@@ -27,44 +27,6 @@ QLabel* wrapped(const QString& text, double size = 1, bool bold = false) {
     font.setBold(bold);
     label->setFont(font);
     return label;
-}
-
-/// What a reader must know about the time of a way: the deadline, and the slow end of the band.
-QStringList warnings(const StartQuestion& question, const StartCandidate& one) {
-    QStringList out;
-    const RunCost& run = one.run;
-    if (question.days && run.days.value > *question.days)
-        out << QObject::tr("It ends %1 days after the deadline.")
-                   .arg(run.days.value - *question.days, 0, 'g', 3);
-    else if (question.days && run.days.high > *question.days)
-        out << QObject::tr(
-                   "If it is as slow as 5% of such predictions are, it takes %1 days, which "
-                   "is too long.")
-                   .arg(run.days.high, 0, 'g', 3);
-    if (question.usd && run.usd.value > *question.usd)
-        out << QObject::tr("It costs %1 more than the budget.")
-                   .arg(qtext(format_usd(run.usd.value - *question.usd)));
-    return out;
-}
-
-QString how(const StartCandidate& one) {
-    const Prediction& r = one.answer->report();
-    const QString memory =
-        r.asked.training.schedule->several_gpus
-            ? QObject::tr("The model and its optimizer states are split over the GPUs.")
-            : QObject::tr(
-                  "%1 trains on one GPU, and the host's memory holds what the GPU does not.")
-                  .arg(qtext(r.asked.runs_today.program));
-    const QString step =
-        QObject::tr("%1 tokens/s with %2 tokens a step.")
-            .arg(qtext(format_thousands(r.tokens_per_s())),
-                 qtext(format_thousands(static_cast<double>(r.asked.training.tokens()))));
-    const auto& payment = one.answer->cost.payment;
-    const QString paid = one.owned || !payment ? QString()
-                                               : QObject::tr(" %1 an hour: %2.")
-                                                     .arg(qtext(format_usd(one.run.usd_per_hour)),
-                                                          window_text(payment_words(*payment)));
-    return memory + QLatin1Char(' ') + step + paid;
 }
 
 }  // namespace
@@ -182,7 +144,8 @@ void StartPage::addButtons(QVBoxLayout* column) {
         &StartPage::detailsWanted);
     add(tr("Open the e&xample"), tr("120 B parameters on one H200, with three questions"),
         &StartPage::exampleWanted);
-    add(tr("Open a &project..."), tr("A project that was saved before"), &StartPage::fileWanted);
+    add(tr("Open a &project..."), tr("A project that was saved, or a page that was exported"),
+        &StartPage::fileWanted);
     column->addWidget(buttons);
 }
 
@@ -239,14 +202,20 @@ void StartPage::finish(const QString& failure) {
     const auto meeting = std::ranges::count_if(
         candidates_, [this](const StartCandidate& one) { return meets(asked_, one); });
     const auto fitting = std::ranges::count_if(candidates_, &StartCandidate::fits);
+    const auto unpriced = std::ranges::count_if(
+        candidates_, [](const StartCandidate& one) { return one.fits() && !one.priced; });
     if (!failure.isEmpty())
         progress_->setText(without_flags(failure));
     else if (fitting == 0)
         progress_->setText(tr("The model fits no machine with a price."));
     else
-        progress_->setText(tr("%1 ways fit in memory; %2 of them meet the deadline and the budget.")
-                               .arg(fitting)
-                               .arg(meeting));
+        progress_->setText(
+            tr("%1 ways fit in memory; %2 of them meet the deadline and the budget.%3")
+                .arg(fitting)
+                .arg(meeting)
+                .arg(unpriced == 0
+                         ? QString()
+                         : tr(" Not proposed, since no price is known: %1.").arg(unpriced)));
 }
 
 void StartPage::showPicks() {
@@ -273,9 +242,9 @@ QWidget* StartPage::card(const StartPick& pick, bool first) {
                             first ? 1.3 : 1.1, true),
                     0, 0);
     grid->addWidget(
-        wrapped((QStringList{qtext(pick.why)} + warnings(asked_, one)).join(QLatin1Char(' '))), 1,
+        wrapped((QStringList{qtext(pick.why)} + start_warnings(asked_, one)).join(QLatin1Char(' '))), 1,
         0);
-    grid->addWidget(wrapped(how(one)), 2, 0);
+    grid->addWidget(wrapped(start_explanation(one)), 2, 0);
     auto* const open = new QPushButton(tr("Open this plan"), frame);
     open->setObjectName(QStringLiteral("openPlan"));
     open->setAccessibleName(tr("Open the plan on %1").arg(name));

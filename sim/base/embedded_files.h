@@ -1,4 +1,4 @@
-// Which machines, models and records of earlier errors are built into sluice?
+// Which machines, models, records of earlier errors and pages of help are built into sluice?
 #pragma once
 
 #include <span>
@@ -14,5 +14,6 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> embedded_machines();  // hwprofiles/*.json, sorted by name
 std::span<const EmbeddedFile> embedded_models();    // models/*.json, sorted by name
 std::span<const EmbeddedFile> embedded_history();   // validation/history.json
+std::span<const EmbeddedFile> embedded_help();      // docs/tour.md, docs/glossary.md: the planner
 
 }  // namespace sluice
