@@ -29,6 +29,11 @@ SOURCE_MAX_LINES = 300
 DOCS_PAGE_MAX_WORDS = 1000
 LINE_MAX_COLUMNS = 150
 
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
+# Options of other programs that messages name, and CLI11's own.
+OTHER_OPTIONS = {"--cfg", "--cpunodebind", "--membind", "--sort", "--ulimit", "--help"}
+
 # Paths of one machine: a home, a temporary folder of somebody, a work folder.
 MACHINE_PATHS = re.compile(r"(?<![\w.~$}])/(home/(?!USER\b)\w+|Users/\w+|work/\w+|root/\w+)")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -80,6 +85,22 @@ class Layout(unittest.TestCase):
                 if other is not None and other not in ALLOWED[part]:
                     found.append(f"{path} includes {included}")
         self.expect_none(found, "a part may include only what comes before it")
+
+    def test_messages_name_options_that_exist(self):
+        """An option is declared by its flag, or by its field's name in a table."""
+        declared, named = set(OTHER_OPTIONS), {}
+        for path in self.sources:
+            if part_of(path) is None:
+                continue
+            for text in LITERAL.findall(re.sub(r"//.*", "", read(path))):
+                if re.fullmatch(r"(-\w,)?--[a-z0-9-]+(,--[a-z0-9-]+)?", text):
+                    declared.update(OPTION.findall(text))
+                elif re.fullmatch(r"[a-z][a-z0-9_]+", text):
+                    declared.add("--" + text.replace("_", "-"))
+                named.update({option: f"{path}: {text}" for option in OPTION.findall(text)})
+        self.assertGreater(len(declared & set(named)), 50)
+        found = [f"{named[option]} names {option}" for option in sorted(set(named) - declared)]
+        self.expect_none(found, "a message names only options that exist")
 
     def test_source_files_are_short(self):
         found = []
