@@ -58,11 +58,13 @@ void Streamed::head_weights_in() {
 
 /// Slots fill before anything is computed.
 void Streamed::step_begins() {
-    // The rows of the embedding are ready last in the step before. One layer's weights go ahead
-    // of them, no more: compute could not start before the last of these. Measured on an H200
+    // The device's embedding needs only tokens, which are known early and arrive in microseconds.
+    if (t_.resident_embedding()) tokens_in();
+    // The rows of the host's embedding are ready last in the step before. One layer's weights go
+    // ahead of them, no more: compute could not start before the last of these. Measured on an H200
     // (8 layers of 7B): a second layer ahead of the rows kept compute waiting 10.6 ms longer.
     if (resident_ < layers_) weights_in(resident_, {});
-    tokens_in();
+    if (!t_.resident_embedding()) tokens_in();
     const int in_slots = std::min(resident_ + static_cast<int>(t_.buffer_depth), layers_);
     for (int layer = resident_ + 1; layer < in_slots; ++layer) weights_in(layer, {});
     if (in_slots == layers_) head_weights_in();
