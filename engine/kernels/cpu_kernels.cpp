@@ -180,8 +180,7 @@ class CpuKernels : public Kernels {
         if (scale != nullptr) cpu::measure_fp8(product, scale);
     }
 
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales,
-                         EightBits codes) override {
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes) override {
         const Call call(threads_);
         require_gate_up(gate_up, dproduct);
         for_each_piece(
@@ -192,9 +191,13 @@ class CpuKernels : public Kernels {
                                           : fp32(view(out));
                 cpu::swiglu_backward(values, view(out), view(dproduct.row_range(begin, count)));
             });
-        if (scales.gradient == nullptr) return;
-        cpu::measure_fp8(gate_up, scales.gradient);
-        cpu::measure_fp8(dproduct, scales.product);
+    }
+
+    void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
+                             EightBits codes) override {
+        swiglu_backward(gate_up, dproduct, codes);
+        cast_fp8({gate_up, out.gradient, out.gradient_columns, out.gradient_scale});
+        cast_fp8({dproduct, {}, out.product_columns, out.product_scale});
     }
 
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override {

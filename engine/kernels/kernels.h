@@ -63,9 +63,11 @@ struct BlockUpdate {
     const StepSums* sums = nullptr;     ///< on the device; if they are not finite, nothing is done
 };
 
-/// Scales of what swiglu_backward() writes, both or none.
-struct SwigluScales {
-    Fp8Scale *gradient = nullptr, *product = nullptr;
+/// What SwiGLU's backward pass writes in FP8: the gradient of gate and up as it is and transposed
+/// in e5m2, the product transposed in e4m3, and a scale for each of both tensors.
+struct SwigluCodes {
+    Matrix gradient, gradient_columns, product_columns;
+    Fp8Scale *gradient_scale = nullptr, *product_scale = nullptr;
 };
 
 enum class Transpose : std::uint8_t { no, yes };
@@ -132,8 +134,11 @@ class Kernels {
     /// Overwrites gate_up by its gradient and the gradient of the product, `dproduct`, by the
     /// product: backward needs it after its gradient, and so reads gate and up only once. If
     /// `codes` are present, gate and up are read from these.
-    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {},
-                                 EightBits codes = {}) = 0;
+    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {}) = 0;
+    /// The codes that casts of these results would give, to the bit. What gate_up and dproduct hold
+    /// afterwards is not defined.
+    virtual void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
+                                     EightBits codes = {}) = 0;
 
     /// dbias = sum of the rows of dy; added if dbias is fp32 and `accumulate`.
     virtual void bias_backward(Vector dbias, Matrix dy, bool accumulate) = 0;

@@ -5,15 +5,18 @@ namespace {
 
 enum class Orders : std::uint8_t { rows, columns, both };
 
+Fp8Scale* take_scale(Workspace& memory) {
+    return static_cast<Fp8Scale*>(memory.take(sizeof(Fp8Scale)));
+}
+
 CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Orders orders) {
     if (in.codes.scale != nullptr) return in.codes;
     const Matrix& values = in.values;
-    auto* const scale =
-        in.scale != nullptr ? in.scale : static_cast<Fp8Scale*>(memory.take(sizeof(Fp8Scale)));
+    auto* const scale = in.scale != nullptr ? in.scale : take_scale(memory);
     CastOperand out{.scale = scale};
     if (orders != Orders::columns) out.rows = memory.matrix(type, values.rows, values.columns);
     if (orders != Orders::rows) out.columns = memory.matrix(type, values.columns, values.rows);
-    kernels.cast_fp8({values, out.rows, out.columns, scale, in.scale != nullptr});
+    kernels.cast_fp8({values, out.rows, out.columns, scale, in.scale != nullptr && in.measured});
     return out;
 }
 
@@ -22,6 +25,14 @@ CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Or
 Operand cast_columns_once(Kernels& kernels, Workspace& operands, Operand in) {
     if (operands.present()) in.codes = cast(kernels, operands, in, DType::e4m3, Orders::columns);
     return in;
+}
+
+SwigluCodes take_swiglu_codes(Workspace& operands, std::int64_t tokens, std::int64_t width) {
+    return {.gradient = operands.matrix(DType::e5m2, tokens, 2 * width),
+            .gradient_columns = operands.matrix(DType::e5m2, 2 * width, tokens),
+            .product_columns = operands.matrix(DType::e4m3, width, tokens),
+            .gradient_scale = take_scale(operands),
+            .product_scale = take_scale(operands)};
 }
 
 void linear(Kernels& kernels, Workspace operands, const Linear& l) {

@@ -9,20 +9,24 @@ namespace sluice {
 /// A tensor's codes, in the order of its rows and of its columns; without FP8 the tensor.
 struct CastOperand {
     Matrix rows{}, columns{};
-    const Fp8Scale* scale = nullptr;
+    Fp8Scale* scale = nullptr;
 };
 
-/// A tensor of a product. With `scale`, the kernel that wrote it was given this scale. With
-/// `codes`, it was cast before.
+/// A tensor of a product. With `scale`, that is where its scale is, whose largest number is known
+/// if `measured`. With `codes`, it was cast before.
 struct Operand {
     Matrix values;
     Fp8Scale* scale = nullptr;
+    bool measured = true;
     CastOperand codes = {};
 };
 
 /// A weight with codes in the order of its columns, taken from `operands`: for the gradients of
 /// several products, not for linear(). Without FP8 as it is.
 Operand cast_columns_once(Kernels& kernels, Workspace& operands, Operand in);
+
+/// Memory for the codes of SwiGLU's backward pass over `tokens`, taken from `operands`.
+SwigluCodes take_swiglu_codes(Workspace& operands, std::int64_t tokens, std::int64_t width);
 
 /// y = x W^T + addend + bias; the last two may be absent.
 struct Linear {

@@ -14,25 +14,47 @@ RotaryShape rotary_shape(const RotarySpec& r) {
 
 }  // namespace
 
+/// One pass over the layer, whose weights are taken from `given`.
 struct TransformerLayer::Pass {
-    Pass(Kernels& kernels_, void* weights_, Workspace memory)
-        : kernels(kernels_), weights(weights_), operands(memory) {
+    Pass(Kernels& kernels_, const LayerLayout& layout, const LayerWeights& given, Workspace memory)
+        : kernels(kernels_), weights(given), operands(memory) {
+        qkv = operand(layout.qkv), output = operand(layout.output);
+        gate_up = operand(layout.gate_up), down = operand(layout.down);
         if (!operands.present()) return;
-        for (Fp8Scale** const scale : {&attention_input, &feed_forward_input, &product, &gate_up})
+        for (Fp8Scale** const scale : {&attention_input, &feed_forward_input, &product})
             *scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
     }
     Kernels& kernels;
-    void* weights;
+    LayerWeights weights;
     Workspace operands;
+    Operand qkv, output, gate_up, down;
     /// Of tensors whose largest number is found where they are written; null without FP8.
-    Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr,
-             *gate_up = nullptr;
-    Matrix weight(const TensorPlace& place) const { return matrix_at(weights, DType::bf16, place); }
-    Vector vector(const TensorPlace& place) const { return vector_at(weights, DType::bf16, place); }
+    Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr;
+    Vector vector(const TensorPlace& place) const {
+        return vector_at(weights.range, DType::bf16, place);
+    }
     /// y = x W^T.
-    void linear(Matrix y, Operand x, const TensorPlace& place, Matrix addend = {},
+    void linear(Matrix y, Operand x, const Operand& weight, Matrix addend = {},
                 Vector bias = {}) const {
-        sluice::linear(kernels, operands, {y, x, {weight(place)}, addend, bias});
+        if (weights.first && weight.codes.scale != nullptr)
+            kernels.cast_fp8(
+                {weight.values, weight.codes.rows, weight.codes.columns, weight.codes.scale});
+        sluice::linear(kernels, operands, {y, x, weight, addend, bias});
+    }
+
+  private:
+    Operand operand(const TensorPlace& place) {
+        Operand out{matrix_at(weights.range, DType::bf16, place)};
+        if (!operands.present() || !weights.fp8.present()) return out;
+        auto* const scale = static_cast<Fp8Scale*>(weights.fp8.take(sizeof(Fp8Scale)));
+        if (weights.keeps_codes) {
+            out.codes = {weights.fp8.matrix(DType::e4m3, place.rows, place.columns),
+                         weights.fp8.matrix(DType::e4m3, place.columns, place.rows), scale};
+        } else {
+            out.scale = scale;
+            out.measured = !weights.first;
+        }
+        return out;
     }
 };
 
@@ -91,14 +113,13 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
             static_cast<float*>(workspace.take(attention_.heads * tokens * bytes_of(DType::fp32)));
     }
     kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_, pass.attention_input);
-    pass.linear(a.qkv, {normed, pass.attention_input}, layout_.qkv, {},
-                pass.vector(layout_.qkv_bias));
+    pass.linear(a.qkv, {normed, pass.attention_input}, pass.qkv, {}, pass.vector(layout_.qkv_bias));
     if (head_norm_)
         kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
                           pass.vector(layout_.key_norm), epsilon_, a.unnormed);
     kernels.rotary(attention_, rotary_, a.qkv, false);
     if (attend) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics);
-    pass.linear(a.residual, {a.attention_output}, layout_.output, x);
+    pass.linear(a.residual, {a.attention_output}, pass.output, x);
 }
 
 /// Tensors of the feed-forward for some of the tokens.
@@ -124,10 +145,10 @@ void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspac
     }
 }
 
-void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix y,
+void TransformerLayer::forward(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
                                const LayerActivations& kept, Workspace workspace,
                                Workspace operands) const {
-    const Pass pass{kernels, weights, operands};
+    const Pass pass(kernels, layout_, weights, operands);
     LayerActivations a = kept;
     if (!a.residual.present()) a.residual = hidden_matrix(workspace, block_.tokens());
     const Bytes half = workspace.used();
@@ -136,17 +157,18 @@ void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix
     each_chunk(a, workspace, [&](const Chunk& c) {
         kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
-        pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, layout_.gate_up);
+        pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, pass.gate_up);
         kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
-        pass.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, layout_.down,
+        pass.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, pass.down,
                     c.residual);
     });
 }
 
-void TransformerLayer::backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x,
-                                Matrix gradient, const LayerActivations& kept, Workspace workspace,
+void TransformerLayer::backward(Kernels& kernels, const LayerWeights& weights,
+                                GradientTarget target, Matrix x, Matrix gradient,
+                                const LayerActivations& kept, Workspace workspace,
                                 Workspace operands) const {
-    const Pass pass{kernels, weights, operands};
+    const Pass pass(kernels, layout_, weights, operands);
     LayerActivations a = kept;
     const Matrix normed = hidden_matrix(workspace, block_.tokens());
     if (kept.qkv.present()) {
@@ -171,20 +193,29 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
     each_chunk(a, workspace, [&](const Chunk& c) {
         const Matrix dy = gradient.row_range(c.begin, c.residual.rows);
         const bool add = target.accumulate || c.begin > 0;
-        const Operand input{c.normed, pass.feed_forward_input}, product{c.product, pass.product},
-            gate_up{c.gate_up, pass.gate_up};
+        const Operand input{c.normed, pass.feed_forward_input};
+        Operand product{c.product}, gate_up{c.gate_up};
+        Workspace operands = pass.operands;
         kernels.rms_norm(c.normed, c.residual, norm, epsilon_, input.scale);
-        if (!a.gate_up.present() && !c.codes.present())
-            pass.linear(c.gate_up, input, layout_.gate_up);
+        if (!a.gate_up.present() && !c.codes.present()) pass.linear(c.gate_up, input, pass.gate_up);
         // Gradients overwrite gate and up, and the norm; that of the product makes room for the
         // product again.
-        LinearBackward down(kernels, pass.operands, {dy});
-        down.input(c.product, {pass.weight(layout_.down)});
-        kernels.swiglu_backward(c.gate_up, c.product, {gate_up.scale, product.scale}, c.codes);
+        const SwigluCodes codes = operands.present()
+                                      ? take_swiglu_codes(operands, dy.rows, intermediate_)
+                                      : SwigluCodes{};
+        LinearBackward down(kernels, operands, {dy});
+        down.input(c.product, pass.down);
+        if (operands.present()) {
+            kernels.swiglu_backward_fp8(c.gate_up, c.product, codes, c.codes);
+            product.codes = {.columns = codes.product_columns, .scale = codes.product_scale};
+            gate_up.codes = {codes.gradient, codes.gradient_columns, codes.gradient_scale};
+        } else {
+            kernels.swiglu_backward(c.gate_up, c.product, c.codes);
+        }
         down.weight(target.matrix(layout_.down), product, add);
-        LinearBackward up(kernels, pass.operands, gate_up);
+        LinearBackward up(kernels, operands, gate_up);
         up.weight(target.matrix(layout_.gate_up), input, add);
-        up.input(c.normed, {pass.weight(layout_.gate_up)});
+        up.input(c.normed, pass.gate_up);
         kernels.rms_norm_backward(dy, true, c.normed, c.residual, norm, epsilon_,
                                   target.vector(layout_.feed_forward_norm), add);
     });
@@ -201,7 +232,7 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
     LinearBackward output(kernels, pass.operands, {gradient});
     output.weight(target.matrix(layout_.output), {a.attention_output}, add);
-    output.input(doutput, {pass.weight(layout_.output)});
+    output.input(doutput, pass.output);
     kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
                                sums);
     kernels.rotary(attention_, rotary_, dqkv, true);
@@ -215,7 +246,7 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     LinearBackward qkv(kernels, pass.operands, {dqkv});
     qkv.weight(target.matrix(layout_.qkv), {normed, pass.attention_input}, add);
     // The residual is no longer needed; the gradient of the normed input overwrites it.
-    qkv.input(a.residual, {pass.weight(layout_.qkv)});
+    qkv.input(a.residual, pass.qkv);
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);
 }

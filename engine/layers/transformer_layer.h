@@ -34,7 +34,19 @@ struct GradientTarget {
     Vector vector(const TensorPlace& place) const { return vector_at(base, type, place); }
 };
 
-/// One layer for one micro-batch. Weights are the layer's flat range on the device (bf16).
+/// A layer's weights: its flat range on the device (bf16). Products in FP8 read codes of them.
+struct LayerWeights {
+    LayerWeights(void* range_) : range(range_) {}
+    LayerWeights(void* range_, Workspace fp8_, bool keeps_codes_, bool first_)
+        : range(range_), fp8(fp8_), keeps_codes(keeps_codes_), first(first_) {}
+    void* range;
+    Workspace fp8{};           ///< of scales, and codes if they are kept; without, each cast finds
+                               ///< a scale of its own
+    bool keeps_codes = false;  ///< in both orders
+    bool first = true;         ///< this pass is the first with these weights: it writes `fp8`
+};
+
+/// One layer for one micro-batch.
 class TransformerLayer {
   public:
     /// `activations` is the type of hidden states. Throws InputError like layer_layout().
@@ -48,13 +60,14 @@ class TransformerLayer {
 
     /// y = layer(x); x and y are (tokens, hidden). Fills the present tensors of `kept`. Products
     /// are in FP8 if there is memory for their `operands`, else in bf16.
-    void forward(Kernels& kernels, void* weights, Matrix x, Matrix y, const LayerActivations& kept,
-                 Workspace workspace, Workspace operands = {}) const;
+    void forward(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
+                 const LayerActivations& kept, Workspace workspace, Workspace operands = {}) const;
 
     /// Given x and `gradient` (of y), makes the absent tensors of `kept` again, writes or adds the
     /// weights' gradients, and overwrites `gradient` by the gradient of x.
-    void backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x, Matrix gradient,
-                  const LayerActivations& kept, Workspace workspace, Workspace operands = {}) const;
+    void backward(Kernels& kernels, const LayerWeights& weights, GradientTarget target, Matrix x,
+                  Matrix gradient, const LayerActivations& kept, Workspace workspace,
+                  Workspace operands = {}) const;
 
   private:
     struct Pass;

@@ -46,7 +46,8 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       slot_bytes_(largest_slot(model)),
       type_(activations),
       fp8_layers_(training.compute == Compute::fp8),
-      fp8_head_(training.head_gradients == Compute::fp8) {
+      fp8_head_(training.head_gradients == Compute::fp8),
+      keeps_codes_(training.weight_casts == WeightCasts::step) {
     const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
     const int scale = activations == DType::fp32 ? 2 : 1;
     layout_ = layout_arena(with_room(plan, of_a_pass_, scale), operations, scale, kRoomForParts);

@@ -174,11 +174,11 @@ LayerActivations StreamedStep::kept(int index, std::int64_t micro_batch) const {
 void StreamedStep::forward(const Operation& op) {
     if (op.layer == 0 && op.micro_batch == 0)
         device_.kernels().fill_zero(device_buffers_.sums(), sizeof(StepSums));
-    layer(op.layer).forward(device_.kernels(), device_buffers_.weight_slot(op.layer),
-                            device_buffers_.hidden(op.layer, op.micro_batch),
-                            device_buffers_.hidden(op.layer + 1, op.micro_batch),
-                            kept(op.layer, op.micro_batch), device_buffers_.forward_workspace(),
-                            device_buffers_.layer_operands());
+    layer(op.layer).forward(
+        device_.kernels(), device_buffers_.weights(op.layer, op.micro_batch == 0),
+        device_buffers_.hidden(op.layer, op.micro_batch),
+        device_buffers_.hidden(op.layer + 1, op.micro_batch), kept(op.layer, op.micro_batch),
+        device_buffers_.forward_workspace(), device_buffers_.layer_operands());
 }
 
 void StreamedStep::loss(const Operation& op, std::int64_t step) {
@@ -215,7 +215,7 @@ void StreamedStep::backward(const Operation& op) {
     const Matrix input = from_host ? device_buffers_.coming_back(backward_index(op))
                                    : device_buffers_.hidden(op.layer, op.micro_batch);
     if (op.micro_batch == 0 && resident_.has(op.layer)) resident_.begin_gradients(op.layer);
-    layer(op.layer).backward(device_.kernels(), device_buffers_.weight_slot(op.layer),
+    layer(op.layer).backward(device_.kernels(), device_buffers_.weights(op.layer, false),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(store_.layers(), op.micro_batch),
                              kept(op.layer, op.micro_batch), device_buffers_.backward_workspace(),

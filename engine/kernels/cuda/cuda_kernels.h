@@ -60,8 +60,10 @@ class CudaKernels final : public Kernels {
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override;
     void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr,
                 EightBits codes = {}) override;
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales = {},
-                         EightBits codes = {}) override;
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {}) override;
+    /// Leaves gate_up and dproduct as they are.
+    void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
+                             EightBits codes = {}) override;
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override;
     /// A target beyond the vocabulary makes the loss and its row NaN.
     void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,

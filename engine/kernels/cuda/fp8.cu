@@ -1,8 +1,7 @@
 // Casts to FP8: the largest number of a matrix, then its codes as they are and transposed.
-#include <cuda_fp8.h>
-
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
+#include "engine/kernels/cuda/fp8_codes.cuh"
 #include "engine/kernels/cuda/largest.cuh"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
@@ -32,32 +31,6 @@ __global__ void __launch_bounds__(kThreads)
     raise_largest(largest, scale, parts);
 }
 
-template <DType kType>
-__device__ unsigned two_codes(float low, float high) {
-    return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE,
-                                    kType == DType::e4m3 ? __NV_E4M3 : __NV_E5M2);
-}
-
-/// Codes of 8 numbers, in their order.
-template <DType kType>
-__device__ uint2 eight_codes(const Packet<8>& packet, float factor) {
-    float values[8];
-    packet.unpack(values);
-#pragma unroll
-    for (float& value : values) value *= factor;
-    return make_uint2(
-        two_codes<kType>(values[0], values[1]) | two_codes<kType>(values[2], values[3]) << 16,
-        two_codes<kType>(values[4], values[5]) | two_codes<kType>(values[6], values[7]) << 16);
-}
-
-/// The first thread of a grid also writes scale->back.
-template <DType kType>
-__device__ float factor_of(Fp8Scale* scale) {
-    const float factor = fp8_factor(scale->largest, kType);
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) scale->back = 1 / factor;
-    return factor;
-}
-
 /// Numbers in their order, 16 a thread.
 template <DType kType>
 __global__ void __launch_bounds__(kThreads)
@@ -68,12 +41,6 @@ __global__ void __launch_bounds__(kThreads)
     const auto first = Packet<8>::load(in + 16 * i), second = Packet<8>::load(in + 16 * i + 8);
     const uint2 low = eight_codes<kType>(first, factor), high = eight_codes<kType>(second, factor);
     reinterpret_cast<uint4*>(out)[i] = make_uint4(low.x, low.y, high.x, high.y);
-}
-
-/// Byte `index` of four words.
-__device__ unsigned byte_of_each(unsigned a, unsigned b, unsigned c, unsigned d, unsigned index) {
-    const unsigned both = index | (index + 4) << 4;
-    return __byte_perm(__byte_perm(a, b, both), __byte_perm(c, d, both), 0x5410);
 }
 
 /// A block casts a tile; a thread 8 columns of 4 rows, which are whole: sizes are multiples of 16.

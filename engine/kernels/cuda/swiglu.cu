@@ -4,23 +4,13 @@
 #include "engine/kernels/cuda/largest.cuh"
 #include "engine/kernels/cuda/packet.cuh"
 #include "engine/kernels/cuda/require.h"
+#include "engine/kernels/cuda/swiglu.cuh"
 
 namespace sluice {
 namespace {
 
 constexpr int kThreads = 256;
 constexpr int kPackets = 2;  // of a thread: 2 x 256 x 8 elements of a row are a block's
-
-struct Arguments {
-    Bf16Rows gate_up;  // (rows, 2 x width)
-    Bf16Rows product;  // (rows, width); backward: its gradient, then the product
-    int width;
-    unsigned blocks_per_row;
-    Fp8Scale *product_scale, *gradient_scale;
-    EightBits codes;  // of gate_up: written forward, read backward; or absent
-};
-
-__device__ float sigmoid(float value) { return __fdividef(1.0F, 1.0F + __expf(-value)); }
 
 __device__ void raise(unsigned largest, Fp8Scale* scale, unsigned (&parts)[kMostWarps]) {
     if (scale != nullptr) raise_largest(largest, scale, parts);
@@ -31,7 +21,7 @@ template <int W>
 struct Place {
     std::int64_t row;
     int first_column;
-    __device__ explicit Place(const Arguments& in) {
+    __device__ explicit Place(const SwigluArguments& in) {
         row = blockIdx.x / in.blocks_per_row;
         const unsigned part = blockIdx.x % in.blocks_per_row;
         first_column = static_cast<int>((part * kPackets * kThreads + threadIdx.x) * W);
@@ -76,33 +66,8 @@ __device__ void write_codes(const Packet<8>& numbers, bool inside, std::int8_t* 
                    : make_uint2(0, 0);
 }
 
-__device__ void decode(uint2 codes, std::uint16_t largest, float (&values)[8]) {
-    const float unit = eight_bit_unit(largest);
-    // A byte, 128 larger than its code, is the lowest one of 2^23 + byte.
-    constexpr unsigned kBits = 0x4B000000, kPlus128 = 0x80808080;
-    constexpr float kBase = (1 << 23) + 128;
-#pragma unroll
-    for (unsigned i = 0; i < 8; ++i) {
-        const unsigned bytes = (i < 4 ? codes.x : codes.y) ^ kPlus128;
-        const float code = __uint_as_float(__byte_perm(bytes, kBits, 0x7440 + i % 4)) - kBase;
-        values[i] = __fmul_rn(code, unit);
-    }
-}
-
-/// Where the codes of 8 numbers of a row are, and the largest number of their group.
-struct CodePlace {
-    std::int64_t gate, up, gate_group, up_group;
-    __device__ CodePlace(const Arguments& in, std::int64_t row, int column) {
-        const std::int64_t groups = in.codes.groups();
-        gate = row * 2 * in.width + column;
-        up = gate + in.width;
-        gate_group = row * 2 * groups + column / kEightBitGroup;
-        up_group = gate_group + groups;
-    }
-};
-
 template <int W>
-__global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
+__global__ void __launch_bounds__(kThreads) swiglu_kernel(SwigluArguments in) {
     const Place<W> place(in);
     const Bf16* gate = in.gate_up.row(place.row);
     const Bf16* up = gate + in.width;
@@ -142,65 +107,17 @@ __global__ void __launch_bounds__(kThreads) swiglu_kernel(Arguments in) {
     raise(largest, in.product_scale, parts);
 }
 
-/// With s = sigmoid(gate): dup = dproduct gate s, dgate = dproduct up s (1 + gate (1 - s)), product
-/// = up gate s; in place of up, gate and the gradient of the product.
-template <int W>
-__device__ void differentiate(float (&g)[W], float (&u)[W], float (&d)[W]) {
-#pragma unroll
-    for (int i = 0; i < W; ++i) {
-        const float s = sigmoid(g[i]);
-        const float dgate = d[i] * u[i] * s * (1 + g[i] * (1 - s));
-        const float dup = d[i] * g[i] * s;
-        d[i] = u[i] * (g[i] * s);
-        g[i] = dgate;
-        u[i] = dup;
-    }
-}
-
-/// Gate and up of a thread as they are in memory: bf16, or codes with the largest of their group.
 template <int W, bool kCodes>
-struct GateUp {
-    Packet<W> gates, ups;
-    __device__ void load(const Arguments& in, const Place<W>& place, int v) {
-        const Bf16* const gate = in.gate_up.row(place.row) + place.column(v);
-        gates = Packet<W>::load(gate);
-        ups = Packet<W>::load(gate + in.width);
-    }
-    __device__ void unpack(float (&g)[W], float (&u)[W]) const {
-        gates.unpack(g);
-        ups.unpack(u);
-    }
-};
-template <>
-struct GateUp<8, true> {
-    uint2 gates, ups;
-    std::uint16_t largest_gate, largest_up;
-    __device__ void load(const Arguments& in, const Place<8>& place, int v) {
-        const CodePlace from(in, place.row, place.column(v));
-        gates = *reinterpret_cast<const uint2*>(in.codes.codes + from.gate);
-        ups = *reinterpret_cast<const uint2*>(in.codes.codes + from.up);
-        largest_gate = in.codes.largest[from.gate_group];
-        largest_up = in.codes.largest[from.up_group];
-    }
-    __device__ void unpack(float (&g)[8], float (&u)[8]) const {
-        decode(gates, largest_gate, g);
-        decode(ups, largest_up, u);
-    }
-};
-
-template <int W, bool kCodes>
-__global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in) {
+__global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwigluArguments in) {
     const Place<W> place(in);
     GateUp<W, kCodes> gate_ups[kPackets];
     Packet<W> gradients[kPackets];
 #pragma unroll
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
-        gate_ups[v].load(in, place, v);
+        gate_ups[v].load(in, place.row, place.column(v));
         gradients[v] = Packet<W>::load(in.product.row(place.row) + place.column(v));
     }
-    __shared__ unsigned parts[2][kMostWarps];
-    unsigned largest = 0, largest_product = 0;
 #pragma unroll
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
@@ -208,31 +125,25 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(Arguments in)
         gate_ups[v].unpack(g, u);
         gradients[v].unpack(d);
         differentiate(g, u, d);
-        const auto dgate = Packet<W>::pack(g), dup = Packet<W>::pack(u),
-                   product = Packet<W>::pack(d);
         Bf16* const gate = in.gate_up.row(place.row) + place.column(v);
-        dgate.store(gate);
-        dup.store(gate + in.width);
-        product.store(in.product.row(place.row) + place.column(v));
-        largest = dup.raise(dgate.raise(largest));
-        largest_product = product.raise(largest_product);
+        Packet<W>::pack(g).store(gate);
+        Packet<W>::pack(u).store(gate + in.width);
+        Packet<W>::pack(d).store(in.product.row(place.row) + place.column(v));
     }
-    raise(largest, in.gradient_scale, parts[0]);
-    raise(largest_product, in.product_scale, parts[1]);
 }
 
 /// What a pass is called with.
 struct Launch {
     const char* operation;
     Matrix gate_up, product;
-    SwigluScales scales;
+    Fp8Scale* product_scale;
     EightBits codes;
 };
 
 /// Checks the matrices, of the forward or of the backward pass, and launches the kernel for 8
 /// elements at a time or that for one.
-void launch(cudaStream_t stream, const Launch& of, void (*by_eight)(Arguments),
-            void (*by_one)(Arguments)) {
+void launch(cudaStream_t stream, const Launch& of, void (*by_eight)(SwigluArguments),
+            void (*by_one)(SwigluArguments)) {
     const Matrix &gate_up = of.gate_up, &product = of.product;
     require_bf16(of.operation, "product", product, product.rows, product.columns);
     require_bf16(of.operation, "gate_up", gate_up, product.rows, 2 * product.columns);
@@ -246,15 +157,14 @@ void launch(cudaStream_t stream, const Launch& of, void (*by_eight)(Arguments),
     const int block_elements = kThreads * kPackets * (aligned ? 8 : 1);
     const unsigned blocks_per_row =
         grid_of(of.operation, divide_up(product.columns, block_elements));
-    const Arguments in{bf16_rows(gate_up),
-                       bf16_rows(product),
-                       static_cast<int>(product.columns),
-                       blocks_per_row,
-                       of.scales.product,
-                       of.scales.gradient,
-                       of.codes};
-    clear_largest(of.scales.product, stream);
-    clear_largest(of.scales.gradient, stream);
+    const SwigluArguments in{bf16_rows(gate_up),
+                             bf16_rows(product),
+                             static_cast<int>(product.columns),
+                             blocks_per_row,
+                             of.product_scale,
+                             nullptr,
+                             of.codes};
+    clear_largest(of.product_scale, stream);
     const unsigned blocks = grid_of(of.operation, product.rows * blocks_per_row);
     const auto kernel = aligned ? by_eight : by_one;
     kernel<<<blocks, kThreads, 0, stream>>>(in);
@@ -264,13 +174,11 @@ void launch(cudaStream_t stream, const Launch& of, void (*by_eight)(Arguments),
 }  // namespace
 
 void CudaKernels::swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) {
-    launch(stream_, {"swiglu", gate_up, product, {.product = scale}, codes}, swiglu_kernel<8>,
-           swiglu_kernel<1>);
+    launch(stream_, {"swiglu", gate_up, product, scale, codes}, swiglu_kernel<8>, swiglu_kernel<1>);
 }
 
-void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, SwigluScales scales,
-                                  EightBits codes) {
-    launch(stream_, {"swiglu_backward", gate_up, dproduct, scales, codes},
+void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes) {
+    launch(stream_, {"swiglu_backward", gate_up, dproduct, nullptr, codes},
            codes.present() ? swiglu_backward_kernel<8, true> : swiglu_backward_kernel<8, false>,
            swiglu_backward_kernel<1, false>);
 }

@@ -37,7 +37,10 @@ class PlanSearch {
         if (as_asked) best_seconds_ = *as_asked;
         for (const bool leave_room : {true, false}) {
             leave_room_ = leave_room;
-            if (leave_room || best_seconds_ == kNever) try_host_slabs();
+            if (leave_room || best_seconds_ == kNever) {
+                try_host_slabs();
+                try_weight_casts();
+            }
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
         return with_reasons({best_, best_seconds_, as_asked, {}});
@@ -127,6 +130,15 @@ class PlanSearch {
             try_ways(start);
             if (passes > 2 && best_seconds_ == before) return;
         }
+    }
+
+    /// Codes of weights that stay for a step take the memory of layers.
+    void try_weight_casts() {
+        if (best_seconds_ == kNever || best_.compute != Compute::fp8 || !is_free("weight_casts"))
+            return;
+        TrainingSpec start = best_;
+        start.weight_casts = WeightCasts::step;
+        try_ways(start);
     }
 
     void try_ways(const TrainingSpec& base) {

@@ -103,9 +103,9 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
     // With two inputs in turn, this layer's output overwrites the input of the layer before.
     if (layer >= 1 && !state(layer - 1).checkpoint_out.empty())
         waits.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)]});
+    const auto& lists = j == 0 ? kernels(layer).forward : kernels(layer).forward_again;
     Operation op =
-        gpu_operation({keeps_everything(model_, t_, layer) ? kernels(layer).forward_keeping
-                                                           : kernels(layer).forward},
+        gpu_operation({lists.of(keeps_everything(model_, t_, layer))},
                       {input(layer), buffers_.forward_workspace,
                        layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient});
     op.micro_batch = j;
@@ -183,10 +183,9 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
     const int slabs = static_cast<int>(t_.gradient_slabs);
     if (last_pass() && j == begin() && layer + slabs < layers_)
         waits.push_back({state(layer + slabs).gradients_out});
+    const bool keeps = keeps_everything(model_, t_, layer);
     Operation op =
-        gpu_operation({keeps_everything(model_, t_, layer) ? kernels(layer).recompute_nothing
-                                                           : kernels(layer).recompute,
-                       kernels(layer).backward},
+        gpu_operation({kernels(layer).recompute.of(keeps), kernels(layer).backward.of(keeps)},
                       {buffers_.backward_workspace, buffers_.hidden_gradient, streamed_head()});
     op.micro_batch = j;
     if (last_pass() && j + 1 == end()) op.kernels.push_back(kernels(layer).finish_gradients);

@@ -23,6 +23,7 @@ struct StreamedBuffers {
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
+    std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer without FP8
     BufferId targets = kNoBuffer;           ///< (tokens) int32
     /// Of each layer, in fp32: one buffer for all, or with several passes one each; kNoBuffer where
     /// a single product adds.
@@ -56,6 +57,9 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
+/// Scales of a layer's weights in FP8, and with casts once a step their codes in both orders; 0
+/// without FP8.
+double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// Of products in FP8: what the layers and the loss, which take turns, need at most.
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// The token index of a batch on the device: each token's row, the tokens in the order of their
@@ -75,13 +79,17 @@ bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int 
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
 bool sums_gradients(const TrainingSpec& training);
 
-/// Kernel lists of one kind of layer, as indices of StepProgram::kernel_lists.
+/// Kernel lists of one kind of layer, as indices of StepProgram::kernel_lists, in layers that keep
+/// everything for backward and in others.
 struct StreamedKernels {
-    std::int32_t forward, recompute, backward;
-    std::int32_t forward_keeping;    ///< in place of `forward` in layers that keep everything
-    std::int32_t recompute_nothing;  ///< in place of `recompute` in layers that keep everything
-    std::int32_t finish_gradients;   ///< after the last micro-batch
-    std::int32_t update;             ///< AdamW on the device
+    struct Lists {
+        std::int32_t keeping = 0, others = 0;
+        std::int32_t of(bool keeps) const { return keeps ? keeping : others; }
+    };
+    Lists forward, forward_again;  ///< of the first micro-batch of a step, and of the next ones
+    Lists recompute, backward;
+    std::int32_t finish_gradients;  ///< after the last micro-batch
+    std::int32_t update;            ///< AdamW on the device
 };
 
 /// Those of the head: the loss of a micro-batch, and after the last one.

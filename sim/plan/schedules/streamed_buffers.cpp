@@ -135,6 +135,11 @@ class StreamedDeclaration {
         if (t_.computes_in_fp8())
             buffers_.fp8_operands = build_.on_device("operands of products in FP8", Kind::workspace,
                                                      fp8_operand_bytes(model_, t_));
+        for (int layer = 0; layer < model_.layer_count(); ++layer) {
+            const double bytes = fp8_weight_bytes(model_, t_, layer);
+            buffers_.fp8_weights.push_back(
+                bytes > 0 ? build_.on_device("weights in FP8", Kind::weights, bytes) : kNoBuffer);
+        }
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
     }

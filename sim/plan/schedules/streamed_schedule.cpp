@@ -31,20 +31,39 @@ double table_elements(const ModelSpec& model) {
     return static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden);
 }
 
-/// Of a layer's largest product, a byte an element: in forward x and W, in backward dy in both
-/// orders and, one after the other, x and W.
+/// Of a layer's product, a byte an element: in forward x and W, in backward dy in both orders and,
+/// one after the other, x and W.
+double product_operands(const Kernel& weight_gradient) {
+    const auto out = static_cast<double>(weight_gradient.m),
+               in = static_cast<double>(weight_gradient.n),
+               tokens = static_cast<double>(weight_gradient.k);
+    const double forward = tokens * in + out * in,
+                 backward = 2 * tokens * out + std::max(tokens * in, out * in);
+    return static_cast<double>(weight_gradient.count) * std::max(forward, backward);
+}
+
+/// What SwiGLU's backward writes for the products before and after it, while the first has its
+/// operands and then the second.
+double feed_forward_operands(const ModelSpec& model, const LayerSpec& layer, double tokens) {
+    const double hidden = static_cast<double>(model.hidden),
+                 width = static_cast<double>(layer.feed_forward.intermediate),
+                 gate_up = width * static_cast<double>(layer.feed_forward.projections());
+    return tokens * (2 * gate_up + width) + std::max(2 * tokens * hidden + hidden * width,
+                                                     std::max(tokens * hidden, gate_up * hidden));
+}
+
+/// Of the products of a layer, which take turns.
 double layer_operands(const ModelSpec& model, const TrainingSpec& training) {
     const TokenBlock block = training.micro_batch_block();
+    const std::int64_t chunk = block.feed_forward_chunk == 0
+                                   ? block.tokens()
+                                   : std::min(block.feed_forward_chunk, block.tokens());
     double most = 0;
     for (const LayerSpec& kind : model.kinds) {
-        for (const Kernel& k : backward_kernels(model, kind, block, KernelStyle::fused)) {
-            if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
-            const auto out = static_cast<double>(k.m), in = static_cast<double>(k.n),
-                       tokens = static_cast<double>(k.k);
-            const double forward = tokens * in + out * in,
-                         backward = 2 * tokens * out + std::max(tokens * in, out * in);
-            most = std::max(most, static_cast<double>(k.count) * std::max(forward, backward));
-        }
+        most = std::max(most, feed_forward_operands(model, kind, static_cast<double>(chunk)));
+        for (const Kernel& k : backward_kernels(model, kind, block, KernelStyle::fused))
+            if (k.kind == KernelKind::gemm && k.role == GemmRole::weight_gradient)
+                most = std::max(most, product_operands(k));
     }
     return most;
 }
@@ -79,7 +98,7 @@ ScheduleRecord streamed_schedule() {
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
-                    "head_gradients", "recompute", "keep_last_layers", "kept_bits",
+                    "head_gradients", "weight_casts", "recompute", "keep_last_layers", "kept_bits",
                     "resident_layers", "resident_tables", "checkpoints", "state_bytes",
                     "optimizer_threads", "clipping", "loss_chunk_tokens",
                     "feed_forward_chunk_tokens", "distinct_tokens"},
@@ -114,6 +133,20 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
     const bool all = most == static_cast<double>(model.vocabulary + model.learned_positions);
     if (all || training.distinct_tokens == 0) return most;
     return std::min(most, static_cast<double>(training.distinct_tokens));
+}
+
+double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (training.compute == Compute::bf16) return 0;
+    constexpr double kScale = 256;  // of a matrix, aligned as all parts of a buffer
+    double bytes = 0;
+    for (const Kernel& k :
+         backward_kernels(model, model.layer(layer), {1, 16, 0}, KernelStyle::fused)) {
+        if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
+        bytes += kScale;
+        if (training.weight_casts == WeightCasts::step)
+            bytes += 2 * static_cast<double>(k.count * k.m) * static_cast<double>(k.n);
+    }
+    return bytes;
 }
 
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
@@ -161,27 +194,46 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
                                                       PlanBuilder& build) {
     const TokenBlock block = training.micro_batch_block();
-    const Compute compute = training.compute;
+    const bool fp8 = training.compute == Compute::fp8,
+               once = training.weight_casts == WeightCasts::step;
+    const WeightCodes first = once ? WeightCodes::for_step : WeightCodes::first,
+                      again = once ? WeightCodes::kept : WeightCodes::again;
+    const auto precision = [&](WeightCodes weights, std::int64_t gate_up_bits) {
+        return ProductPrecision{training.compute, weights, gate_up_bits};
+    };
     std::vector<StreamedKernels> out;
     for (const LayerSpec& kind : model.kinds) {
         const double parameters = static_cast<double>(layer_parameters(model, kind));
-        KernelList back = backward_kernels(model, kind, block, KernelStyle::fused,
-                                           sums_gradients(training), compute);
-        KernelList forward = forward_kernels(model, kind, block, KernelStyle::fused, compute);
-        KernelList keeping = forward;
-        // SwiGLU writes the codes of gate and up, too.
-        if (training.kept_bits == 8)
-            keeping.push_back(memory_bound("codes of gate and up",
-                                           activation_bytes_per_token(model, kind).gate_up_8_bit *
-                                               static_cast<double>(block.tokens()),
-                                           0));
-        out.push_back(
-            {build.kernels(std::move(forward)),
-             build.kernels(recompute_kernels(model, kind, block, training.recompute, compute)),
-             build.kernels(std::move(back)), build.kernels(std::move(keeping)),
-             build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
-             finish_gradients(parameters, sums_gradients(training), build),
-             update_on_device(parameters, kBf16, training, build)});
+        const auto forward = [&](WeightCodes weights) {
+            const KernelList others =
+                forward_kernels(model, kind, block, KernelStyle::fused, precision(weights, 16));
+            KernelList keeping = others;
+            // SwiGLU writes the codes of gate and up, too. Measured on an H200: 1.22 times the time
+            // of copying their bytes.
+            constexpr double kSlower = 1.22;
+            if (training.kept_bits == 8)
+                keeping.push_back(
+                    memory_bound("codes of gate and up",
+                                 kSlower * activation_bytes_per_token(model, kind).gate_up_8_bit *
+                                     static_cast<double>(block.tokens()),
+                                 0));
+            return StreamedKernels::Lists{build.kernels(std::move(keeping)), build.kernels(others)};
+        };
+        const auto backward = [&](std::int64_t gate_up_bits) {
+            return build.kernels(backward_kernels(model, kind, block, KernelStyle::fused,
+                                                  sums_gradients(training),
+                                                  precision(again, gate_up_bits)));
+        };
+        const auto recompute = [&](Recompute kept) {
+            return build.kernels(recompute_kernels(model, kind, block, kept, precision(again, 16)));
+        };
+        const StreamedKernels::Lists of_first = forward(first);
+        out.push_back({of_first,
+                       fp8 && training.micro_batches() > 1 ? forward(again) : of_first,
+                       {recompute(Recompute::none), recompute(training.recompute)},
+                       {backward(training.kept_bits), backward(16)},
+                       finish_gradients(parameters, sums_gradients(training), build),
+                       update_on_device(parameters, kBf16, training, build)});
     }
     return out;
 }

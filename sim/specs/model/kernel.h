@@ -65,8 +65,8 @@ Kernel with_addend(Kernel product);
 
 /// The same with operands of a byte an element.
 Kernel in_fp8(Kernel product);
-/// Clears the scale of a matrix, reads it for its largest number if that is `sought`, reads it and
-/// writes codes in one or two orders.
+/// Reads a matrix and writes codes in one or two orders. If its largest number is `sought`, clears
+/// the scale and reads the matrix for it before.
 Kernel cast_to_fp8(double elements, int orders, bool sought);
 
 /// Causal attention of `sequences` sequences; value_dim is the width of a head's values.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/specs/model/elementwise_traffic.h"
+#include "sim/specs/model/layer_products.h"
 
 namespace sluice {
 namespace {
@@ -15,8 +16,8 @@ double product(std::int64_t a, std::int64_t b) {
 class LayerKernels {
   public:
     LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                 KernelStyle style, Compute compute, bool sums_gradients = false)
-        : fp8_(compute == Compute::fp8),
+                 KernelStyle style, const ProductPrecision& precision, bool sums_gradients = false)
+        : products_(precision, sums_gradients),
           hidden_(model.hidden),
           learned_positions_(model.learned_positions > 0),
           a_(layer.attention),
@@ -24,7 +25,6 @@ class LayerKernels {
           layer_(layer),
           block_(block),
           tokens_(block.tokens()),
-          sums_gradients_(sums_gradients),
           attention_adds_residual_(style == KernelStyle::fused && layer.norms <= 2),
           feed_forward_adds_residual_(attention_adds_residual_ && layer.feed_forward.experts == 0),
           traffic_(elementwise_traffic(style)) {}
@@ -49,7 +49,7 @@ class LayerKernels {
 
     void projections() {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
-            add_product(gemm(name, GemmRole::forward, tokens_, n, k), Largest::known);
+            add_product(gemm(name, GemmRole::forward, tokens_, n, k), Known::largest);
         });
     }
     void projections_backward() {
@@ -58,7 +58,7 @@ class LayerKernels {
                             a_.qkv_width(), traffic_.bias_backward));
         }
         each_projection([this](const char*, std::int64_t n, std::int64_t k) {
-            gemm_backward(tokens_, n, k, 1, Largest::sought, Largest::known);
+            gemm_backward(tokens_, n, k, 1, Known::nothing, Known::largest);
         });
     }
     /// Rotary embedding of q and k, and their norms if there are any: one pass each. Learned
@@ -80,19 +80,11 @@ class LayerKernels {
                 a_.head_dim,      a_.value_dim,    a_.window};
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
-    /// The largest number of a tensor: `known` from the kernel that wrote it.
-    enum class Largest : std::uint8_t { known, sought };
-
-    /// y = x W^T, (m, n) = (m, k) (k, n).
-    void add_product(const Kernel& product, Largest of_x) {
-        cast(product.m, product.k, product.count, 1, of_x);
-        cast(product.n, product.k, product.count, 1, Largest::sought);
-        add(fp8_ ? in_fp8(product) : product);
-    }
+    void add_product(const Kernel& product, Known x) { products_.forward(kernels_, product, x); }
     void output_projection() {
         const Kernel output =
             gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
-        add_product(attention_adds_residual_ ? with_addend(output) : output, Largest::sought);
+        add_product(attention_adds_residual_ ? with_addend(output) : output, Known::nothing);
     }
     void output_projection_backward() { gemm_backward(tokens_, hidden_, a_.output_width(), 1); }
 
@@ -101,12 +93,12 @@ class LayerKernels {
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
             add_product(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
-                        Largest::known);
+                        Known::largest);
             if (!with_down) return;
             activation(MemoryBoundWork::swiglu, rows * count, width, traffic_.activation);
             const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
             add_product(feed_forward_adds_residual_ ? with_addend(product) : product,
-                        Largest::known);
+                        Known::largest);
         });
     }
     /// Experts get their tokens again, each copy read once and written once.
@@ -119,11 +111,14 @@ class LayerKernels {
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            gemm_backward(rows, hidden_, width, count, Largest::sought, Largest::known);
-            activation(MemoryBoundWork::swiglu_and_gradient, rows * count, width,
-                       traffic_.activation_backward);
-            gemm_backward(rows, f_.projections() * width, hidden_, count, Largest::known,
-                          Largest::known);
+            gemm_backward(rows, hidden_, width, count, Known::nothing, Known::codes);
+            if (products_.fp8())
+                add(products_.swiglu_backward(rows, width));
+            else
+                activation(MemoryBoundWork::swiglu_and_gradient, rows * count, width,
+                           traffic_.activation_backward);
+            gemm_backward(rows, f_.projections() * width, hidden_, count, Known::codes,
+                          Known::largest);
         });
         if (f_.experts > 0) gemm_backward(tokens_, f_.experts, hidden_, 1);
         route_traffic();
@@ -144,22 +139,9 @@ class LayerKernels {
         add(elementwise(name, work, tokens_, width, bytes_per_element), traffic_.launches_rotary);
     }
 
-    /// Gradients of input (m, k) = dy (m, n) W (n, k) and weights (n, k) = dy^T (n, m) x (m, k).
     void gemm_backward(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count,
-                       Largest of_dy = Largest::sought, Largest of_x = Largest::sought) {
-        const Kernel input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
-        const Kernel plain = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
-        const Kernel weights = sums_gradients_ ? with_addend(plain) : plain;
-        cast(m, n, count, 2, of_dy);
-        cast(m, k, count, 1, of_x);
-        cast(n, k, count, 1, Largest::sought);
-        add(fp8_ ? in_fp8(input) : input);
-        add(fp8_ ? in_fp8(weights) : weights);
-    }
-    void cast(std::int64_t rows, std::int64_t columns, std::int64_t count, int orders,
-              Largest largest) {
-        if (!fp8_) return;
-        add(cast_to_fp8(product(rows * count, columns), orders, largest == Largest::sought));
+                       Known dy = Known::nothing, Known x = Known::nothing) {
+        products_.backward(kernels_, gemm("", GemmRole::forward, m, n, k, count), dy, x);
     }
 
     template <typename Use>
@@ -222,7 +204,7 @@ class LayerKernels {
                          4.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_), 2));
     }
 
-    bool fp8_;
+    ProductKernels products_;
     std::int64_t hidden_;
     bool learned_positions_;
     const AttentionSpec& a_;
@@ -230,7 +212,6 @@ class LayerKernels {
     const LayerSpec& layer_;
     TokenBlock block_;
     std::int64_t tokens_;
-    bool sums_gradients_;
     /// Fused: the product before adds it, unless a norm or other experts are between.
     bool attention_adds_residual_, feed_forward_adds_residual_;
     const ElementwiseTraffic& traffic_;
@@ -252,8 +233,8 @@ void append_attention_forward(LayerKernels& k, bool with_attention) {
 }  // namespace
 
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style, Compute compute) {
-    LayerKernels k(model, layer, block, style, compute);
+                           KernelStyle style, const ProductPrecision& precision) {
+    LayerKernels k(model, layer, block, style, precision);
     append_attention_forward(k, true);
     k.feed_forward(true);
     if (k.norms() > 2) k.norm("norm after feed-forward");
@@ -262,8 +243,8 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 }
 
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                             Recompute recompute, Compute compute) {
-    LayerKernels k(model, layer, block, KernelStyle::fused, compute);
+                             Recompute recompute, const ProductPrecision& precision) {
+    LayerKernels k(model, layer, block, KernelStyle::fused, precision);
     if (recompute == Recompute::none) {
         k.norm("norm");
         k.norm("norm");
@@ -277,8 +258,9 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
 }
 
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                            KernelStyle style, bool sums_gradients, Compute compute) {
-    LayerKernels k(model, layer, block, style, compute, sums_gradients);
+                            KernelStyle style, bool sums_gradients,
+                            const ProductPrecision& precision) {
+    LayerKernels k(model, layer, block, style, precision, sums_gradients);
     if (k.norms() > 2) k.norm_backward("norm backward");
     k.feed_forward_backward();
     k.norm_backward("norm backward");

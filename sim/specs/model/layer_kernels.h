@@ -30,20 +30,35 @@ enum class Recompute : std::uint8_t {
 /// Operands of the layers' products. In FP8 they are cast before each product, one scale a tensor.
 enum class Compute : std::uint8_t { bf16, fp8 };
 
+/// How a pass in FP8 comes by the codes of its weights.
+enum class WeightCodes : std::uint8_t {
+    first,     ///< the first pass of a step finds their largest numbers
+    again,     ///< these are known
+    for_step,  ///< as `first`, in both orders, which are kept for the step
+    kept,      ///< of an earlier pass
+};
+
+/// In what form a layer's products read their operands.
+struct ProductPrecision {
+    Compute compute = Compute::bf16;
+    WeightCodes weights = WeightCodes::again;
+    std::int64_t gate_up_bits = 16;  ///< of each number of gate and up that backward reads
+};
+
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style, Compute compute = Compute::bf16);
+                           KernelStyle style, const ProductPrecision& precision = {});
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
 /// kept. With `none`, elementwise kernels still restore both normed inputs and, for experts, their
 /// copies of the tokens. Backward itself restores the activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                             Recompute recompute, Compute compute = Compute::bf16);
+                             Recompute recompute, const ProductPrecision& precision = {});
 
 /// Input and weight gradients of every product, attention backward, elementwise work. With
 /// `sums_gradients`, weight gradients are added to sums in fp32.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients = false,
-                            Compute compute = Compute::bf16);
+                            const ProductPrecision& precision = {});
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
 /// the gradients only) without the cast of the output projection, which all chunks share.

@@ -97,6 +97,11 @@ std::vector<Option> declare_training_options() {
                                    "precision of the products that give the gradients of the "
                                    "output projection; logits are in bf16",
                                    {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
+    options.push_back(option<&T::weight_casts>(
+        "weight_casts", "", 0, 1,
+        "how often the layers' weights are cast to FP8: for each product, or once a step, with "
+        "2 bytes a weight in device memory",
+        {{"product", index(WeightCasts::product)}, {"step", index(WeightCasts::step)}}));
     options.push_back(option<&T::recompute>("recompute", "", 0, 2,
                                             "tensors that backward computes again",
                                             {{"full", index(Recompute::full)},

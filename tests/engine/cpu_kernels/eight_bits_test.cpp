@@ -123,7 +123,7 @@ TEST_CASE("eight bits: SwiGLU's backward reads gate and up from codes", "[cpu_ke
         const TestMatrix dy = TestMatrix::random(type, kRows, kWidth), again = dy.copy(),
                          expected = TestMatrix::of(DType::fp32, dy.values());
         const TestMatrix gradient(type, kRows, 2 * kWidth);  // NaN: it is not read
-        kernels().swiglu_backward(gradient.matrix(), again.matrix(), {}, codes.view);
+        kernels().swiglu_backward(gradient.matrix(), again.matrix(), codes.view);
         kernels().swiglu_backward(read.matrix(), expected.matrix());
         const double rounding = type == DType::bf16 ? 0x1p-8 : 1e-6;
         CHECK(at::allclose(gradient.values(), read.values(), rounding, 1e-30));

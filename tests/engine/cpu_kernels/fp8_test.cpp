@@ -1,5 +1,7 @@
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 #include "engine/kernels/cpu_kernels.h"
 #include "tests/catch.h"
 
@@ -84,14 +86,39 @@ TEST_CASE("cast_fp8: the kernel that wrote a tensor has found its largest number
     check(cast.in);
     kernels.swiglu(matrix(cast.in), matrix(gate_up), &cast.scale);
     check(cast.in);
-    Fp8Scale product;
-    kernels.swiglu_backward(matrix(gate_up), matrix(cast.in), {&cast.scale, &product});
-    CHECK(product.largest ==
-          std::bit_cast<std::uint32_t>(cast.in.to(at::kFloat).abs().max().item<float>()));
-    const at::Tensor gate = gate_up.narrow(1, 0, columns), up = gate_up.narrow(1, columns, columns);
-    CHECK(cast.scale.largest ==
-          std::bit_cast<std::uint32_t>(
-              at::max(gate.abs().max(), up.abs().max()).to(at::kFloat).item<float>()));
+}
+
+TEST_CASE("swiglu_backward_fp8: codes of casts of what swiglu_backward writes", "[kernels]") {
+    at::manual_seed(4);
+    const std::int64_t rows = 32, width = 48;
+    Cast gradient(rows, 2 * width, DType::e5m2), product(rows, width, DType::e4m3);
+    const auto kernels = make_cpu_kernels(1);
+    const auto matrix = [](const at::Tensor& t) {
+        return Matrix(t.data_ptr(), DType::bf16, t.size(0), t.size(1));
+    };
+    const at::Tensor codes = at::empty({rows, 2 * width}, at::kByte),
+                     columns = at::empty({2 * width, rows}, at::kByte),
+                     products = at::empty({width, rows}, at::kByte);
+    Fp8Scale gradient_scale, product_scale;
+    for (const double dy : {1.0, 1e-6, 0.0, std::nan("")}) {
+        CAPTURE(dy);
+        const at::Tensor gate_up = at::randn({rows, 2 * width}).to(at::kBFloat16),
+                         dproduct = at::randn({rows, width}).mul_(dy).to(at::kBFloat16);
+        gradient.in.copy_(gate_up), product.in.copy_(dproduct);
+        kernels->swiglu_backward_fp8(matrix(gate_up), matrix(dproduct),
+                                     {{codes.data_ptr(), DType::e5m2, rows, 2 * width},
+                                      {columns.data_ptr(), DType::e5m2, 2 * width, rows},
+                                      {products.data_ptr(), DType::e4m3, width, rows},
+                                      &gradient_scale,
+                                      &product_scale});
+        kernels->swiglu_backward(matrix(gradient.in), matrix(product.in));
+        gradient.run(), product.run();
+        CHECK(codes.equal(gradient.codes));
+        CHECK(columns.equal(gradient.turned));
+        CHECK(products.equal(product.turned));
+        CHECK(gradient_scale.largest == gradient.scale.largest);
+        CHECK(product_scale.back == product.scale.back);
+    }
 }
 
 TEST_CASE("gemm: a product in FP8 is that of the numbers its codes stand for", "[kernels]") {

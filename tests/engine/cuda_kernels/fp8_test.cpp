@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tests/engine/cuda_kernels/check_cases.h"
+#include "tests/engine/cuda_kernels/device_codes.h"
 
 namespace sluice {
 namespace {
@@ -83,7 +84,7 @@ TEST_CASE("cast_fp8: kernels find the largest number of what they write", "[cuda
         DeviceMatrix x(rows, columns), y(rows, columns), weight(1, columns),
             gate_up(rows, 2 * columns);
         x.fill_random(1), weight.fill_random(2), gate_up.fill_random(3, {-4, 4});
-        DeviceArray<Fp8Scale> scale{{Fp8Scale{}}}, other{{Fp8Scale{}}};
+        DeviceArray<Fp8Scale> scale{{Fp8Scale{}}};
         const auto check = [](DeviceArray<Fp8Scale>& found, const DeviceMatrix& written) {
             double largest = 0;
             for (const double value : written.read()) largest = std::max(largest, std::abs(value));
@@ -94,9 +95,47 @@ TEST_CASE("cast_fp8: kernels find the largest number of what they write", "[cuda
         check(scale, y);
         kernels.swiglu(y.view(), gate_up.view(), scale.data());
         check(scale, y);
-        kernels.swiglu_backward(gate_up.view(), y.view(), {scale.data(), other.data()});
-        check(scale, gate_up);
-        check(other, y);
+    }
+}
+
+TEST_CASE("swiglu_backward_fp8: codes of casts of what swiglu_backward writes", "[cuda_kernels]") {
+    if (!has_gpu()) return;
+    CudaKernels& kernels = gpu().kernels();
+    for (const auto& [rows, width] :
+         {std::pair{16, 16}, std::pair{272, 208}, std::pair{1040, 400}}) {
+        for (const double dy : {1.0, 1e-6, 0.0, std::nan("")}) {
+            for (const bool coded : {false, true}) {
+                CAPTURE(rows, width, dy, coded);
+                Cast gradient(rows, 2 * width, DType::e5m2, 1, 4),
+                    product(rows, width, DType::e4m3, 2, 1);
+                if (dy != 1) product.in.fill_random(2, {-dy, dy});
+                if (dy != dy) product.in.poison();
+                const DeviceCodes kept(rows, width);
+                DeviceMatrix forward(rows, width);
+                if (coded) kernels.swiglu(forward.view(), gradient.in.view(), nullptr, kept.view);
+                const EightBits codes = coded ? kept.view : EightBits{};
+                const auto bytes = [](std::int64_t count) {
+                    return DeviceArray<std::uint8_t>(Codes(static_cast<std::size_t>(count)));
+                };
+                const auto of_rows = bytes(rows * 2 * width), of_columns = bytes(rows * 2 * width),
+                           products = bytes(rows * width);
+                DeviceArray<Fp8Scale> scale{{Fp8Scale{}}}, other{{Fp8Scale{}}};
+                kernels.swiglu_backward_fp8(gradient.in.view(), product.in.view(),
+                                            {{of_rows.data(), DType::e5m2, rows, 2 * width},
+                                             {of_columns.data(), DType::e5m2, 2 * width, rows},
+                                             {products.data(), DType::e4m3, width, rows},
+                                             scale.data(),
+                                             other.data()},
+                                            codes);
+                kernels.swiglu_backward(gradient.in.view(), product.in.view(), codes);
+                gradient.run(), product.run();
+                CHECK(of_rows.read() == gradient.codes.read());
+                CHECK(of_columns.read() == gradient.turned.read());
+                CHECK(products.read() == product.turned.read());
+                CHECK(scale.read().front().largest == gradient.scale.read().front().largest);
+                CHECK(other.read().front().back == product.scale.read().front().back);
+            }
+        }
     }
 }
 

@@ -28,7 +28,8 @@ class NoKernels final : public Kernels {
         return shape.tokens() * shape.query_width() * kFp32;
     }
     void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
-    void swiglu_backward(Matrix, Matrix, SwigluScales, EightBits) override {}
+    void swiglu_backward(Matrix, Matrix, EightBits) override {}
+    void swiglu_backward_fp8(Matrix, Matrix, const SwigluCodes&, EightBits) override {}
     void bias_backward(Vector, Matrix, bool) override {}
     void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}
     void gather_rows(Matrix, const std::uint16_t*, const std::int32_t*) override {}
@@ -75,9 +76,12 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
         return compute == Compute::fp8 ? room(fp8) : Workspace{};
     };
     const Workspace operands = operands_if(training.compute);
-    CHECK_NOTHROW(
-        layer.forward(kernels, at, x, x, kept, room(plan.buffers.forward_workspace), operands));
-    CHECK_NOTHROW(layer.backward(kernels, at, {at, DType::fp32, true}, x, x, kept,
+    const bool in_fp8 = training.compute == Compute::fp8;
+    const LayerWeights weights(at, in_fp8 ? room(plan.buffers.fp8_weights.front()) : Workspace{},
+                               training.weight_casts == WeightCasts::step, true);
+    CHECK_NOTHROW(layer.forward(kernels, weights, x, x, kept, room(plan.buffers.forward_workspace),
+                                operands));
+    CHECK_NOTHROW(layer.backward(kernels, weights, {at, DType::fp32, true}, x, x, kept,
                                  room(plan.buffers.backward_workspace), operands));
     const HeadLoss head(model, training.loss_chunk_tokens);
     double loss = 0;
@@ -108,11 +112,16 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.feed_forward_chunk_tokens = chunk;
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
-                        for (const auto& [compute, head] : {std::pair{Compute::bf16, Compute::bf16},
-                                                            {Compute::fp8, Compute::bf16},
-                                                            {Compute::bf16, Compute::fp8}}) {
+                        using Of = Compute;
+                        using Casts = WeightCasts;
+                        for (const auto& [compute, head, casts] :
+                             {std::tuple{Of::bf16, Of::bf16, Casts::product},
+                              {Of::fp8, Of::bf16, Casts::product},
+                              {Of::fp8, Of::bf16, Casts::step},
+                              {Of::bf16, Of::fp8, Casts::product}}) {
                             t.compute = compute;
                             t.head_gradients = head;
+                            t.weight_casts = casts;
                             for (const std::int64_t bits : {16, 8}) {
                                 t.kept_bits = bits;
                                 check_layer(model, t, addresses.base());

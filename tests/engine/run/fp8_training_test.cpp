@@ -72,3 +72,18 @@ TEST_CASE("fp8: micro-batches and homes change the order of sums at most", "[run
     // Each half has scales of its own, which move no code but those too small for it.
     CHECK(std::abs(two.losses.front() - one.losses.front()) < 1e-3 * one.losses.front());
 }
+
+TEST_CASE("fp8: weights that are cast once a step change no bit", "[run]") {
+    for (const std::int64_t passes : {1, 2}) {
+        for (const Recompute recompute : {Recompute::full, Recompute::none}) {
+            TrainingSpec training = in_fp8();
+            training.micro_batch = 2;
+            training.passes = passes;
+            training.recompute = recompute;
+            training.resident_layers = 2;
+            const TinyResult each = train(tiny_model(), training);
+            training.weight_casts = WeightCasts::step;
+            CHECK(train(tiny_model(), training).state == each.state);
+        }
+    }
+}

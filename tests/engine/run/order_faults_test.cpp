@@ -154,6 +154,7 @@ const std::vector<std::pair<const char*, BufferField>>& buffer_fields() {
         {"gradient sums", one_of(&B::gradient_sums)},
         {"checkpoints coming back", the(&B::coming_back)},
         {"FP8 operands", the(&B::fp8_operands)},
+        {"FP8 weights", one_of(&B::fp8_weights)},
         {"sums", the(&B::sums)},
         {"resident", one_of(&B::resident)},
         {"resident gradients", one_of(&B::resident_gradients)},

@@ -11,9 +11,14 @@ namespace {
 
 constexpr TokenBlock kBlock = {32, 1024, 0};
 
-KernelList backward(Compute compute) {
+KernelList backward(const ProductPrecision& precision) {
     const ModelSpec model = read_model("qwen2.5-7b");
-    return backward_kernels(model, model.layer(0), kBlock, KernelStyle::fused, true, compute);
+    return backward_kernels(model, model.layer(0), kBlock, KernelStyle::fused, true, precision);
+}
+KernelList forward(WeightCodes weights) {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    return forward_kernels(model, model.layer(0), kBlock, KernelStyle::fused,
+                           {Compute::fp8, weights});
 }
 
 TrainingSpec in_fp8() {
@@ -26,16 +31,42 @@ MachineSpec machine(const char* name) { return resolve_machine(read_machine_prof
 
 }  // namespace
 
-TEST_CASE("fp8: the same FLOPs from half the operands' bytes, and three casts a product",
+TEST_CASE("fp8: the same FLOPs from half the operands' bytes, and three casts a product less two",
           "[plan]") {
-    const KernelList bf16 = backward(Compute::bf16), fp8 = backward(Compute::fp8);
+    const KernelList bf16 = backward({}), fp8 = backward({Compute::fp8});
     CHECK(total_flops(fp8) == total_flops(bf16));
-    CHECK(fp8.size() == bf16.size() + 3 * 4);
+    // SwiGLU's backward writes the codes of two tensors itself.
+    CHECK(fp8.size() == bf16.size() + 3 * 4 - 2);
     const Kernel plain = gemm("", GemmRole::weight_gradient, 100, 200, 300, 2);
     CHECK(plain.bytes == 2 * 2 * (100 * 300 + 300 * 200 + 100 * 200));
     CHECK(in_fp8(plain).bytes == 2 * (100 * 300 + 300 * 200 + 2 * 100 * 200));
     const Kernel& cast = fp8.front();  // of the gradient of the output, in both orders
-    CHECK(cast.bytes == 32768.0 * 3584 * (2 + 2 + 1 + 1));
+    CHECK(cast.bytes == 32768.0 * 3584 * (4.9 + 2.1));
+}
+
+TEST_CASE("fp8: SwiGLU's backward reads its input twice and writes codes", "[plan]") {
+    const auto bytes = [](std::int64_t bits) {
+        return total_bytes(backward({Compute::fp8, WeightCodes::kept, bits}));
+    };
+    CHECK(bytes(16) > bytes(8));
+}
+
+TEST_CASE("fp8: weights are cast for each product, or once a step", "[plan]") {
+    // Q, k and v, output, gate and up, down.
+    const double weights = 3584.0 * (4608 + 3584 + 37888 + 18944);
+    const double kept = total_bytes(forward(WeightCodes::kept));
+    const auto added = [&](WeightCodes of) { return (total_bytes(forward(of)) - kept) / weights; };
+    CHECK(added(WeightCodes::first) == Approx(2.1 + 3.1));
+    CHECK(added(WeightCodes::again) == Approx(3.1));
+    CHECK(added(WeightCodes::for_step) == Approx(2.1 + 4.9));
+
+    const ModelSpec model = read_model("qwen2.5-7b");
+    TrainingSpec training;
+    CHECK(fp8_weight_bytes(model, training, 0) == 0);
+    training = in_fp8();
+    CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256);
+    training.weight_casts = WeightCasts::step;
+    CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256 + 2 * weights);
 }
 
 TEST_CASE("fp8: products run at the measured share of their rate", "[plan]") {
@@ -54,8 +85,10 @@ TEST_CASE("fp8: a plan has room for the operands of one product", "[plan]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec training = in_fp8();
     training.batch = 32;
-    // Gate and up: dy (32768, 37888) in both orders, W (37888, 3584), which is larger than x.
-    CHECK(fp8_operand_bytes(model, training) == 32768.0 * 2 * 37888 + 37888.0 * 3584);
+    // Gate and up: dy (32768, 37888) in both orders. Down: x (32768, 18944), dy (32768, 3584) in
+    // both orders, W (18944, 3584).
+    CHECK(fp8_operand_bytes(model, training) ==
+          32768.0 * (2 * 37888 + 18944) + 32768.0 * 2 * 3584 + 18944.0 * 3584);
 }
 
 TEST_CASE("fp8: the loss casts the output projection once, and each chunk's tensors", "[plan]") {
@@ -110,6 +143,10 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     head.loss_chunk_tokens = 100;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", head),
                ContainsSubstring("--loss-chunk-tokens is 100"));
+    TrainingSpec once;
+    once.weight_casts = WeightCasts::step;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", once),
+               ContainsSubstring("--weight-casts is step, expected product"));
 }
 
 }  // namespace sluice

@@ -139,6 +139,20 @@ TEST_CASE("plan choice: a large batch passes in parts that keep everything", "[s
     }
 }
 
+TEST_CASE("plan choice: weights are cast to FP8 once a step where that gains", "[simulate]") {
+    const MachineSpec machine = h200();
+    TrainingSpec asked = batch_of(128);
+    asked.compute = Compute::fp8;
+    const PlanChoice free = choose_plan(eight_layers(), machine, asked, {}),
+                     fixed = choose_plan(eight_layers(), machine, asked, {"weight_casts"});
+    CHECK(free.training.weight_casts == WeightCasts::step);
+    CHECK(fixed.training.weight_casts == WeightCasts::product);
+    CHECK(*free.step < 0.995 * *fixed.step);
+    asked.compute = Compute::bf16;
+    CHECK(choose_plan(eight_layers(), machine, asked, {}).training.weight_casts ==
+          WeightCasts::product);
+}
+
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);

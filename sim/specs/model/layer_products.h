@@ -1,0 +1,37 @@
+// Which kernels are a product of a layer and its gradients? In FP8 casts of their operands, too.
+#pragma once
+
+#include "sim/specs/model/layer_kernels.h"
+
+namespace sluice {
+
+/// What is known of a tensor that a product reads: nothing, or, from the kernel that wrote it, its
+/// largest number or its codes.
+enum class Known : std::uint8_t { nothing, largest, codes };
+
+class ProductKernels {
+  public:
+    ProductKernels(const ProductPrecision& precision, bool sums_gradients)
+        : precision_(precision), sums_gradients_(sums_gradients) {}
+    bool fp8() const { return precision_.compute == Compute::fp8; }
+
+    /// y = x W^T, (m, n) = (m, k) (k, n).
+    void forward(KernelList& out, const Kernel& product, Known x) const;
+    /// Gradients of input (m, k) = dy (m, n) W (n, k) and weights (n, k) = dy^T (n, m) x (m, k).
+    void backward(KernelList& out, const Kernel& product, Known dy = Known::nothing,
+                  Known x = Known::nothing) const;
+    /// Of SwiGLU over (rows, width), if it writes codes: gate, up and the product's gradient are
+    /// read for the largest numbers, and again to write codes of the gradient of gate and up in
+    /// both orders and of the product in one.
+    Kernel swiglu_backward(std::int64_t rows, std::int64_t width) const;
+
+  private:
+    void cast(KernelList& out, std::int64_t rows, std::int64_t columns, std::int64_t count,
+              int orders, Known known) const;
+    void cast_weight(KernelList& out, const Kernel& product) const;
+
+    ProductPrecision precision_;
+    bool sums_gradients_;
+};
+
+}  // namespace sluice
