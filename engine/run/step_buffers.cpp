@@ -47,7 +47,7 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       type_(activations),
       fp8_layers_(training.compute == Compute::fp8),
       fp8_head_(training.head_gradients == Compute::fp8),
-      keeps_codes_(training.weight_casts == WeightCasts::step) {
+      code_layers_(training.weight_code_layers) {
     const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
     const int scale = activations == DType::fp32 ? 2 : 1;
     layout_ = layout_arena(with_room(plan, of_a_pass_, scale), operations, scale, kRoomForParts);

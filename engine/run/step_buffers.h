@@ -56,7 +56,7 @@ class DeviceBuffers {
     LayerWeights weights(int layer, bool first) const {
         const BufferId codes =
             fp8_layers_ ? ids_.fp8_weights[static_cast<std::size_t>(layer)] : kNoBuffer;
-        return {weight_slot(layer), workspace(codes), keeps_codes_, first};
+        return {weight_slot(layer), workspace(codes), layer < code_layers_, first};
     }
     Workspace head_operands() const {
         return fp8_head_ ? workspace(ids_.fp8_operands) : Workspace();
@@ -79,7 +79,8 @@ class DeviceBuffers {
     int layers_, first_streamed_;
     Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
     DType type_;
-    bool fp8_layers_, fp8_head_, keeps_codes_;
+    bool fp8_layers_, fp8_head_;
+    std::int64_t code_layers_;
     ArenaLayout layout_;
     std::vector<ParameterBlock> resident_;
     char* arena_ = nullptr;

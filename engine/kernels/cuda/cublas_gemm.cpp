@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/require.h"
 #include "sim/base/input_error.h"
@@ -104,6 +106,51 @@ void set_scales(cublasLtMatmulDescOpaque_t& operation, const Kernels::Product& p
     set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, second);
 }
 
+// cuBLASLt proposes its algorithms for a clock that a GPU at its power limit does not reach. There
+// the algorithm with the fewest joules is the fastest: tiles of 256 x 128, whose pairs of
+// multiprocessors share what they read. Measured on an H200 with 32,768 tokens of a 7B model:
+// layers take 1.8% less in bf16 than with the first proposals, 1% less in FP8.
+constexpr int kProposals = 8;
+constexpr std::int64_t kTileElements = 256 * 128;
+constexpr std::int64_t kLeastWaves = 3;  // of tiles, from which the tile's shape decides
+struct TileShape {
+    cublasLtMatmulTile_t tile;
+    cublasLtClusterShape_t cluster;
+};
+constexpr TileShape kFrugal[] = {
+    {CUBLASLT_MATMUL_TILE_256x128, CUBLASLT_CLUSTER_SHAPE_1x2x1},
+    {CUBLASLT_MATMUL_TILE_128x256, CUBLASLT_CLUSTER_SHAPE_2x1x1},
+};
+
+template <typename Value>
+Value attribute_of(const cublasLtMatmulAlgo_t& algorithm,
+                   cublasLtMatmulAlgoConfigAttributes_t attribute) {
+    Value value{};
+    std::size_t written = 0;
+    SLUICE_CHECK_CUBLAS(cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value,
+                                                             sizeof(value), &written));
+    return value;
+}
+
+/// The first frugal one of cuBLASLt's proposals for a product with many tiles, else its first.
+const cublasLtMatmulAlgo_t& frugal_of(std::span<const cublasLtMatmulHeuristicResult_t> proposals,
+                                      const Matrix& d, std::int64_t multiprocessors) {
+    if (d.elements() >= kLeastWaves * multiprocessors * kTileElements) {
+        for (const TileShape& shape : kFrugal) {
+            for (const cublasLtMatmulHeuristicResult_t& one : proposals) {
+                const auto tile =
+                    attribute_of<std::uint32_t>(one.algo, CUBLASLT_ALGO_CONFIG_TILE_ID);
+                const auto cluster =
+                    attribute_of<std::uint16_t>(one.algo, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID);
+                if (one.state == CUBLAS_STATUS_SUCCESS && tile == shape.tile &&
+                    cluster == shape.cluster)
+                    return one.algo;
+            }
+        }
+    }
+    return proposals.front().algo;
+}
+
 template <typename Value>
 void set(cublasLtMatmulPreferenceOpaque_t& preference,
          cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
@@ -113,7 +160,8 @@ void set(cublasLtMatmulPreferenceOpaque_t& preference,
 
 }  // namespace
 
-CublasGemm::CublasGemm(cudaStream_t stream, Scratch scratch) : stream_(stream), scratch_(scratch) {
+CublasGemm::CublasGemm(cudaStream_t stream, Scratch scratch, int multiprocessors)
+    : stream_(stream), scratch_(scratch), multiprocessors_(multiprocessors) {
     SLUICE_CHECK_CUBLAS(cublasLtCreate(&handle_));
 }
 
@@ -191,18 +239,19 @@ cublasLtMatmulAlgo_t CublasGemm::choose_algorithm(const Kernels::Product& produc
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(product.a.data));
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(added(product).data));
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(product.d.data));
-    cublasLtMatmulHeuristicResult_t best{};
+    std::array<cublasLtMatmulHeuristicResult_t, kProposals> proposals{};
     int found = 0;
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle_, &plan.operation, &plan.a, &plan.b, &plan.c, &plan.d,
-                                       &preference, 1, &best, &found);
+                                       &preference, kProposals, proposals.data(), &found);
     if (status != CUBLAS_STATUS_SUCCESS || found == 0) {
         throw InternalError(
             fmt::format("gemm: cuBLASLt has no algorithm for {} ({}); please report "
                         "this",
                         describe(product), cublasLtGetStatusString(status)));
     }
-    return best.algo;
+    return frugal_of({proposals.data(), static_cast<std::size_t>(found)}, product.d,
+                     multiprocessors_);
 }
 
 void CublasGemm::run(const Kernels::Product& product) {

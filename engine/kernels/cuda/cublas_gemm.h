@@ -16,7 +16,7 @@ namespace sluice {
 /// allocates nothing.
 class CublasGemm {
   public:
-    CublasGemm(cudaStream_t stream, Scratch scratch);
+    CublasGemm(cudaStream_t stream, Scratch scratch, int multiprocessors);
     ~CublasGemm();
     CublasGemm(const CublasGemm&) = delete;
     CublasGemm& operator=(const CublasGemm&) = delete;
@@ -42,6 +42,7 @@ class CublasGemm {
 
     cudaStream_t stream_;
     Scratch scratch_;
+    int multiprocessors_;
     cublasLtHandle_t handle_ = nullptr;
     std::unordered_map<Key, Plan, KeyHash> plans_;
 };

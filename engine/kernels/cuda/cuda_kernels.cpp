@@ -18,7 +18,7 @@ CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch, Options options)
     SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
     compute_capability_ = 10 * major + minor;
-    gemm_ = std::make_unique<CublasGemm>(stream, scratch);
+    gemm_ = std::make_unique<CublasGemm>(stream, scratch, multiprocessors_);
     attention_ = std::make_unique<CudnnAttention>(stream, scratch, options.deterministic_attention);
 }
 

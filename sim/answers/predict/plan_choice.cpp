@@ -39,7 +39,7 @@ class PlanSearch {
             leave_room_ = leave_room;
             if (leave_room || best_seconds_ == kNever) {
                 try_host_slabs();
-                try_weight_casts();
+                try_weight_codes();
             }
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
@@ -132,13 +132,20 @@ class PlanSearch {
         }
     }
 
-    /// Codes of weights that stay for a step take the memory of layers.
-    void try_weight_casts() {
-        if (best_seconds_ == kNever || best_.compute != Compute::fp8 || !is_free("weight_casts"))
+    /// Codes of weights that stay for a step take what memory is left, or that of a few layers.
+    void try_weight_codes() {
+        if (best_seconds_ == kNever || best_.compute != Compute::fp8 ||
+            !is_free("weight_code_layers"))
             return;
-        TrainingSpec start = best_;
-        start.weight_casts = WeightCasts::step;
-        try_ways(start);
+        constexpr std::int64_t kFewer = 5;
+        TrainingSpec training = best_;
+        const std::int64_t most = best_.resident_layers;
+        for (std::int64_t less = 0; less <= (is_free("resident_layers") ? kFewer : 0); ++less) {
+            training.resident_layers = most - less;
+            if (training.resident_layers < 0) return;
+            if (std::optional<Planned> one = fitting(training))
+                try_plan(with_most(*std::move(one), &TrainingSpec::weight_code_layers));
+        }
     }
 
     void try_ways(const TrainingSpec& base) {

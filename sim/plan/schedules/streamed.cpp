@@ -27,7 +27,9 @@
 namespace sluice {
 
 StreamedPlan Streamed::plan() {
-    kernels_ = declare_streamed_kernels(model_, t_, build_);
+    kernels_ = declare_streamed_kernels(model_, t_, false, build_);
+    if (t_.weight_code_layers > 0)
+        kernels_with_codes_ = declare_streamed_kernels(model_, t_, true, build_);
     head_kernels_ = declare_head_kernels(model_, t_, build_);
     if (t_.resident_embedding()) embedding_kernels_ = declare_embedding_kernels(model_, t_, build_);
     buffers_ = declare_streamed_memory(model_, machine_, t_, build_);

@@ -57,8 +57,8 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 /// Host memory of loading, first step, steady state and saving.
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
-/// Scales of a layer's weights in FP8, and with casts once a step their codes in both orders; 0
-/// without FP8.
+/// Scales of a layer's weights in FP8, and if they are cast once a step their codes in both orders;
+/// 0 without FP8.
 double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// Of products in FP8: what the layers and the loss, which take turns, need at most.
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
@@ -76,6 +76,8 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training);
 std::int64_t host_gradient_slabs(const TrainingSpec& training);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// The layer's weights are cast to FP8 once a step.
+bool keeps_weight_codes(const TrainingSpec& training, int layer);
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
 bool sums_gradients(const TrainingSpec& training);
 
@@ -111,10 +113,10 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
                                                    const TrainingSpec& training,
                                                    PlanBuilder& build);
 
-/// For each kind of layer of the model.
+/// For each kind of layer of the model, with codes of its weights in FP8 kept for a step or not.
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
-                                                      PlanBuilder& build);
+                                                      bool keeps_codes, PlanBuilder& build);
 
 /// A plan and which of its buffers are what: what the engine executes.
 struct StreamedPlan {

@@ -50,7 +50,10 @@ class Streamed {
     BufferId streamed_head() const {
         return t_.resident_head() ? kNoBuffer : buffers_.head_weights;
     }
-    const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
+    const StreamedKernels& kernels(int layer) const {
+        return (keeps_weight_codes(t_, layer) ? kernels_with_codes_
+                                              : kernels_)[kind_of(model_, layer)];
+    }
 
     bool last_pass() const { return pass_ + 1 == t_.passes; }
     /// The first micro-batch of the pass, and the one after its last.
@@ -94,7 +97,7 @@ class Streamed {
     const std::int32_t of_a_pass_;  ///< micro-batches
     std::int64_t pass_ = 0;
     PlanBuilder build_;
-    std::vector<StreamedKernels> kernels_;  // one a kind of layer
+    std::vector<StreamedKernels> kernels_, kernels_with_codes_;  // one a kind of layer
     StreamedHeadKernels head_kernels_;
     StreamedEmbeddingKernels embedding_kernels_;
     std::vector<LayerState> state_;

@@ -98,8 +98,8 @@ ScheduleRecord streamed_schedule() {
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
-                    "head_gradients", "weight_casts", "recompute", "keep_last_layers", "kept_bits",
-                    "resident_layers", "resident_tables", "checkpoints", "state_bytes",
+                    "head_gradients", "weight_code_layers", "recompute", "keep_last_layers",
+                    "kept_bits", "resident_layers", "resident_tables", "checkpoints", "state_bytes",
                     "optimizer_threads", "clipping", "loss_chunk_tokens",
                     "feed_forward_chunk_tokens", "distinct_tokens"},
         .program = {.name = "sluice-train",
@@ -115,6 +115,10 @@ ScheduleRecord streamed_schedule() {
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
     return training.recompute == Recompute::none ||
            layer >= model.layer_count() - training.keep_last_layers;
+}
+
+bool keeps_weight_codes(const TrainingSpec& training, int layer) {
+    return layer < training.weight_code_layers;
 }
 
 bool sums_gradients(const TrainingSpec& training) {
@@ -143,7 +147,7 @@ double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, in
          backward_kernels(model, model.layer(layer), {1, 16, 0}, KernelStyle::fused)) {
         if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
         bytes += kScale;
-        if (training.weight_casts == WeightCasts::step)
+        if (keeps_weight_codes(training, layer))
             bytes += 2 * static_cast<double>(k.count * k.m) * static_cast<double>(k.n);
     }
     return bytes;
@@ -192,12 +196,11 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
-                                                      PlanBuilder& build) {
+                                                      bool keeps_codes, PlanBuilder& build) {
     const TokenBlock block = training.micro_batch_block();
-    const bool fp8 = training.compute == Compute::fp8,
-               once = training.weight_casts == WeightCasts::step;
-    const WeightCodes first = once ? WeightCodes::for_step : WeightCodes::first,
-                      again = once ? WeightCodes::kept : WeightCodes::again;
+    const bool fp8 = training.compute == Compute::fp8;
+    const WeightCodes first = keeps_codes ? WeightCodes::for_step : WeightCodes::first,
+                      again = keeps_codes ? WeightCodes::kept : WeightCodes::again;
     const auto precision = [&](WeightCodes weights, std::int64_t gate_up_bits) {
         return ProductPrecision{training.compute, weights, gate_up_bits};
     };

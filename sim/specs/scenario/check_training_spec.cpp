@@ -91,9 +91,11 @@ void check_used_options(const TrainingSpec& spec) {
 /// Weight gradients sum over tokens, and FP8 products have sums of multiples of 16 terms.
 void check_fp8(const TrainingSpec& spec) {
     const bool in_layers = spec.compute == Compute::fp8;
-    if (!in_layers && spec.weight_casts != WeightCasts::product)
-        throw InputError("--weight-casts is step, expected product where --compute is not fp8",
-                         "weight_casts");
+    if (!in_layers && spec.weight_code_layers > 0)
+        throw InputError(
+            fmt::format("--weight-code-layers is {}, expected 0 where --compute is not fp8",
+                        spec.weight_code_layers),
+            "weight_code_layers");
     if (!spec.computes_in_fp8()) return;
     const std::string field = in_layers ? "compute" : "head_gradients";
     const std::int64_t tokens = spec.micro_batch_block().tokens();

@@ -97,11 +97,10 @@ std::vector<Option> declare_training_options() {
                                    "precision of the products that give the gradients of the "
                                    "output projection; logits are in bf16",
                                    {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
-    options.push_back(option<&T::weight_casts>(
-        "weight_casts", "", 0, 1,
-        "how often the layers' weights are cast to FP8: for each product, or once a step, with "
-        "2 bytes a weight in device memory",
-        {{"product", index(WeightCasts::product)}, {"step", index(WeightCasts::step)}}));
+    options.push_back(option<&T::weight_code_layers>(
+        "weight_code_layers", "layers", 0, 10'000,
+        "first layers whose weights are cast to FP8 once a step, which takes 2 bytes a weight of "
+        "device memory; others are cast for each product"));
     options.push_back(option<&T::recompute>("recompute", "", 0, 2,
                                             "tensors that backward computes again",
                                             {{"full", index(Recompute::full)},

@@ -40,8 +40,6 @@ enum class Clipping : std::uint8_t { speculative, exact, off };
 /// Which sections apart from the layers stay on the device with their states: none, the head
 /// (output projection and final norm), or head and token embedding.
 enum class ResidentTables : std::uint8_t { none, head, both };
-/// How often the layers' weights are cast to FP8: for each product, or once a step.
-enum class WeightCasts : std::uint8_t { product, step };
 
 struct TrainingSpec {
     Schedule schedule = {};  ///< ours, or another system's for comparison
@@ -60,7 +58,7 @@ struct TrainingSpec {
     Compute compute = Compute::bf16;  ///< of the layers' products
     Compute head_gradients =
         Compute::bf16;  ///< of the products of the output projection's gradients
-    WeightCasts weight_casts = WeightCasts::product;
+    std::int64_t weight_code_layers = 0;  ///< first layers whose weights are cast once a step
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward

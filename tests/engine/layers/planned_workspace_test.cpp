@@ -78,7 +78,7 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const Workspace operands = operands_if(training.compute);
     const bool in_fp8 = training.compute == Compute::fp8;
     const LayerWeights weights(at, in_fp8 ? room(plan.buffers.fp8_weights.front()) : Workspace{},
-                               training.weight_casts == WeightCasts::step, true);
+                               training.weight_code_layers > 0, true);
     CHECK_NOTHROW(layer.forward(kernels, weights, x, x, kept, room(plan.buffers.forward_workspace),
                                 operands));
     CHECK_NOTHROW(layer.backward(kernels, weights, {at, DType::fp32, true}, x, x, kept,
@@ -113,15 +113,14 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
                         using Of = Compute;
-                        using Casts = WeightCasts;
-                        for (const auto& [compute, head, casts] :
-                             {std::tuple{Of::bf16, Of::bf16, Casts::product},
-                              {Of::fp8, Of::bf16, Casts::product},
-                              {Of::fp8, Of::bf16, Casts::step},
-                              {Of::bf16, Of::fp8, Casts::product}}) {
+                        for (const auto& [compute, head, code_layers] :
+                             {std::tuple{Of::bf16, Of::bf16, 0},
+                              {Of::fp8, Of::bf16, 0},
+                              {Of::fp8, Of::bf16, 1},
+                              {Of::bf16, Of::fp8, 0}}) {
                             t.compute = compute;
                             t.head_gradients = head;
-                            t.weight_casts = casts;
+                            t.weight_code_layers = code_layers;
                             for (const std::int64_t bits : {16, 8}) {
                                 t.kept_bits = bits;
                                 check_layer(model, t, addresses.base());

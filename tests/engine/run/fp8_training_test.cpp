@@ -82,8 +82,10 @@ TEST_CASE("fp8: weights that are cast once a step change no bit", "[run]") {
             training.recompute = recompute;
             training.resident_layers = 2;
             const TinyResult each = train(tiny_model(), training);
-            training.weight_casts = WeightCasts::step;
-            CHECK(train(tiny_model(), training).state == each.state);
+            for (const std::int64_t layers : {1, 100}) {
+                training.weight_code_layers = layers;
+                CHECK(train(tiny_model(), training).state == each.state);
+            }
         }
     }
 }

@@ -55,7 +55,7 @@ TrialSubject plain_subject(std::uint64_t group) {
     t.state_bytes = draw.any({12, 12, 8, 8, 6});
     t.clipping = static_cast<Clipping>(draw.below(3));
     t.compute = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
-    if (t.compute == Compute::fp8 && draw.one_in(2)) t.weight_casts = WeightCasts::step;
+    if (t.compute == Compute::fp8) t.weight_code_layers = draw.any({0, 1, 3});
     t.head_gradients = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
     subject.model = random_model(draw, static_cast<int>(t.state_bytes));
     t.batch = draw.any({1, 2, 2, 3});

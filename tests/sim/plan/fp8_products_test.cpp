@@ -65,7 +65,8 @@ TEST_CASE("fp8: weights are cast for each product, or once a step", "[plan]") {
     CHECK(fp8_weight_bytes(model, training, 0) == 0);
     training = in_fp8();
     CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256);
-    training.weight_casts = WeightCasts::step;
+    training.weight_code_layers = 1;
+    CHECK(fp8_weight_bytes(model, training, 1) == 4 * 256);
     CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256 + 2 * weights);
 }
 
@@ -144,9 +145,9 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", head),
                ContainsSubstring("--loss-chunk-tokens is 100"));
     TrainingSpec once;
-    once.weight_casts = WeightCasts::step;
+    once.weight_code_layers = 3;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", once),
-               ContainsSubstring("--weight-casts is step, expected product"));
+               ContainsSubstring("--weight-code-layers is 3, expected 0"));
 }
 
 }  // namespace sluice

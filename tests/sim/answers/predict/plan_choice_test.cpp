@@ -144,13 +144,12 @@ TEST_CASE("plan choice: weights are cast to FP8 once a step where that gains", "
     TrainingSpec asked = batch_of(128);
     asked.compute = Compute::fp8;
     const PlanChoice free = choose_plan(eight_layers(), machine, asked, {}),
-                     fixed = choose_plan(eight_layers(), machine, asked, {"weight_casts"});
-    CHECK(free.training.weight_casts == WeightCasts::step);
-    CHECK(fixed.training.weight_casts == WeightCasts::product);
+                     fixed = choose_plan(eight_layers(), machine, asked, {"weight_code_layers"});
+    CHECK(free.training.weight_code_layers > 0);
+    CHECK(fixed.training.weight_code_layers == 0);
     CHECK(*free.step < 0.995 * *fixed.step);
     asked.compute = Compute::bf16;
-    CHECK(choose_plan(eight_layers(), machine, asked, {}).training.weight_casts ==
-          WeightCasts::product);
+    CHECK(choose_plan(eight_layers(), machine, asked, {}).training.weight_code_layers == 0);
 }
 
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
