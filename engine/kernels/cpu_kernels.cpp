@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <utility>
 
 #include "engine/kernels/cpu_tensors.h"
 #include "engine/kernels/rotary_frequencies.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "sim/base/input_error.h"
+#include "sim/answers/predict/fitting_plans.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/simulate_step.h"
@@ -16,27 +16,22 @@ namespace {
 /// A change that gains a smaller share of the step is not worth its memory or a simulation.
 constexpr double kLeastWorth = 0.001;
 
-using Layers = std::int64_t TrainingSpec::*;
-
-/// A training that keeps the rules, and its plan.
-struct Planned {
-    TrainingSpec training;
-    StepPlan plan;
-    bool fits = false;
-    double spare_bytes = 0;  ///< of the memory that layers fill; below 0: short
-};
-
 class PlanSearch {
   public:
     PlanSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                const std::set<std::string>& fixed)
-        : model_(model), machine_(machine), asked_(asked), fixed_(fixed), best_(asked) {}
+        : model_(model),
+          machine_(machine),
+          asked_(asked),
+          fixed_(fixed),
+          plans_(model, machine),
+          best_(asked) {}
 
     PlanChoice run() {
         const std::optional<Seconds> as_asked = seconds_of(asked_);
         if (as_asked) best_seconds_ = *as_asked;
         for (const bool leave_room : {true, false}) {
-            leave_room_ = leave_room;
+            plans_.set_leave_room(leave_room);
             if (leave_room || best_seconds_ == kNever) {
                 try_host_slabs();
                 try_weight_codes();
@@ -59,28 +54,8 @@ class PlanSearch {
     bool is_free(const char* field) const { return !fixed_.contains(field); }
     bool could_gain(Seconds at_least) const { return at_least < best_seconds_ * (1 - kLeastWorth); }
 
-    /// Empty if the training breaks a rule.
-    std::optional<Planned> planned(const TrainingSpec& training) const {
-        try {
-            check_training_spec(training);
-            Planned out{training, plan_step(model_, machine_, training)};
-            const Fit fit = check_fit(out.plan, machine_, training);
-            const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
-            out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
-            out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
-            return out;
-        } catch (const InputError&) {
-            return std::nullopt;
-        }
-    }
-
-    std::optional<Planned> fitting(const TrainingSpec& training) const {
-        std::optional<Planned> out = planned(training);
-        return out && out->fits ? out : std::nullopt;
-    }
-
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
-        const std::optional<Planned> one = fitting(training);
+        const std::optional<Planned> one = plans_.fitting(training);
         if (!one) return std::nullopt;
         return simulate_step(one->plan, machine_, training).step;
     }
@@ -143,8 +118,8 @@ class PlanSearch {
         for (std::int64_t less = 0; less <= (is_free("resident_layers") ? kFewer : 0); ++less) {
             training.resident_layers = most - less;
             if (training.resident_layers < 0) return;
-            if (std::optional<Planned> one = fitting(training))
-                try_plan(with_most(*std::move(one), &TrainingSpec::weight_code_layers));
+            if (std::optional<Planned> one = plans_.fitting(training))
+                try_plan(plans_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
         }
     }
 
@@ -181,10 +156,10 @@ class PlanSearch {
 
     /// With the resident layers without which host memory is short, if their number is free.
     std::optional<Planned> with_needed_layers(const TrainingSpec& training) const {
-        std::optional<Planned> as_it_is = planned(training);
+        std::optional<Planned> as_it_is = plans_.planned(training);
         if (!as_it_is || as_it_is->fits) return as_it_is;
         if (!is_free("resident_layers")) return std::nullopt;
-        return fitting(with_layers_off_host(model_, machine_, training));
+        return plans_.fitting(with_layers_off_host(model_, machine_, training));
     }
 
     /// Compute does the least with the fewest resident layers: they leave the most memory for kept
@@ -197,32 +172,10 @@ class PlanSearch {
         return {std::move(start), at_least};
     }
 
-    /// With the largest number of layers that fits, found along a line, as memory grows almost so.
-    Planned with_most(Planned low, Layers layers) const {
-        std::int64_t high = model_.layer_count() + 1, next = model_.layer_count();
-        double spare_at_high = 0;  // below 0 where it is known
-        while (high - low.training.*layers > 1) {
-            TrainingSpec training = low.training;
-            training.*layers = next;
-            if (std::optional<Planned> tried = planned(training); tried && tried->fits) {
-                low = *std::move(tried);
-            } else {
-                high = next;
-                spare_at_high = tried ? tried->spare_bytes : 0;
-            }
-            const std::int64_t from = low.training.*layers;
-            const double share =
-                spare_at_high < 0 ? low.spare_bytes / (low.spare_bytes - spare_at_high) : 0.5;
-            next = from + static_cast<std::int64_t>(share * static_cast<double>(high - from));
-            next = std::max(from + 1, std::min(high - 1, next));
-        }
-        return low;
-    }
-
     /// With the largest number of last layers that keep everything for backward, if that is free.
     Planned with_kept_layers(Planned one) const {
         if (!is_free("keep_last_layers") || one.training.recompute == Recompute::none) return one;
-        return with_most(std::move(one), &TrainingSpec::keep_last_layers);
+        return plans_.with_most(std::move(one), &TrainingSpec::keep_last_layers);
     }
 
     /// Resident layers leave less memory for activations, so the fastest number may be between the
@@ -237,9 +190,9 @@ class PlanSearch {
         if (!is_free("resident_layers")) return;
         TrainingSpec training = start.training;
         if (is_free("keep_last_layers")) training.keep_last_layers = 0;
-        const std::optional<Planned> none_kept = fitting(training);
+        const std::optional<Planned> none_kept = plans_.fitting(training);
         if (!none_kept) return;
-        Planned with_all = with_most(*none_kept, &TrainingSpec::resident_layers);
+        Planned with_all = plans_.with_most(*none_kept, &TrainingSpec::resident_layers);
         const std::int64_t most = with_all.training.resident_layers;
         const Tried last = try_plan(with_kept_layers(std::move(with_all)));
         over_bound_ = (1 + std::min(first.over_bound, last.over_bound)) / 2;
@@ -251,7 +204,7 @@ class PlanSearch {
             const auto [entry, is_new] = known.try_emplace(layers, kNever);
             if (!is_new) return;
             training.resident_layers = layers;
-            if (std::optional<Planned> one = fitting(training))
+            if (std::optional<Planned> one = plans_.fitting(training))
                 entry->second = try_plan(with_kept_layers(*std::move(one))).seconds;
             if (entry->second < known.at(best)) best = layers;
         };
@@ -302,10 +255,10 @@ class PlanSearch {
     const MachineSpec& machine_;
     const TrainingSpec& asked_;
     const std::set<std::string>& fixed_;
+    FittingPlans plans_;
     TrainingSpec best_;
     Seconds best_seconds_ = kNever;
-    bool leave_room_ = false;  ///< in plans that fit
-    double over_bound_ = 1;    ///< factor on bounds by which steps are taken to exceed them
+    double over_bound_ = 1;  ///< factor on bounds by which steps are taken to exceed them
 };
 
 }  // namespace
