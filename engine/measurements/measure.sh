@@ -71,3 +71,7 @@ train 7b-batch-128-fp8-head-passes-8 "${large[@]}" --batch 128 --steps 7 --passe
 train 7b-batch-8-fp8-head "${large[@]}" --batch 8 --steps 20 "${head[@]}" --resident-layers 28
 train 7b-batch-128-fp8-head-passes-4 "${large[@]}" --batch 128 --steps 7 --passes 4 "${head[@]}" --resident-layers 9 --host-gradient-slabs 8
 train 7b-batch-512-fp8-head-passes-16 "${large[@]}" --batch 512 --steps 5 --passes 16 "${head[@]}" --resident-layers 7 --host-gradient-slabs 8
+train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
+train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
+train 7b-batch-32-fp8-head-tiles "${large[@]}" --batch 32 --steps 11 "${head[@]}" --resident-layers 22
+train 7b-batch-128-fp8-head-codes "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 19 --weight-code-layers 20 --host-gradient-slabs 8
