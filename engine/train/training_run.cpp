@@ -63,6 +63,9 @@ void WholeRun::allocate() {
     device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *device_, type_);
     store_ = std::make_unique<ParameterStore>(model_, static_cast<int>(training_.state_bytes),
                                               device_buffers_->resident(), *pool_, *device_);
+    if (settings_.expected && settings_.expected->rates)
+        host_rates_ =
+            rates_today(*settings_.expected->rates, *store_, *device_buffers_, *pool_, *device_);
     start_parameters();
     step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *store_, *device_buffers_,
                                            *device_, *pool_, type_);

@@ -59,6 +59,22 @@ TEST_CASE("expected step: settings, memory and lanes of the prediction", "[train
                       ContainsSubstring("494032768 parameters"));
 }
 
+TEST_CASE("expected step: the host's rates, and the step at others", "[train]") {
+    CHECK_FALSE(read_expected_step(File(kPrediction).name).rates);
+    const ExpectedStep expected =
+        read_expected_step(File(with("\"step_s\": 2.0",
+                                     R"("step_s": 2.0, "host_rates": {"adam_gparams_per_s": 5.5,
+                     "host_to_device_gb_per_s": 55, "device_to_host_gb_per_s": 54},
+                     "step_at_other_rates": {"optimizer": [{"factor": 1.5, "step_s": 1.9},
+                     {"factor": 0.5, "step_s": 3}], "link": []})"))
+                               .name);
+    REQUIRE(expected.rates);
+    CHECK(expected.rates->profile.adam == Approx(5.5e9));
+    CHECK(expected.rates->profile.device_to_host == Approx(54e9));
+    CHECK(step_at(*expected.rates, {2.75e9, 55e9, 54e9}) == Approx(3));
+    CHECK(step_at(*expected.rates, {5.5e9, 30e9, 54e9}) == Approx(2));
+}
+
 TEST_CASE("expected step: what is no prediction of a plan that fits is refused", "[train]") {
     for (const auto& [text, words] :
          {std::pair{with("\"measured\": false", "\"measured\": true"), "is no prediction"},
