@@ -125,24 +125,25 @@ class Parts {
     Bytes end_ = 0;
 };
 
-/// Where each section's gradients are: each in its own place if clipping needs all of them at once,
-/// else in slabs in turn.
+/// Where each section's gradients are: in its own place if its update waits, else in slabs in turn.
 std::vector<Bytes> place_gradients(const TrainingSpec& training, const ParameterStore& store,
                                    const ModelSpec& model, Parts& parts) {
-    std::vector<Bytes> places;
+    std::vector<Bytes> places, in_turn;
     const bool hold = training.clipping == Clipping::exact;
-    const auto resident = static_cast<std::size_t>(training.resident_layers);
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
     Bytes largest = 0;
     for (int layer = 0; layer < store.layers(); ++layer)
         largest = std::max(largest, kBf16 * store.block(layer).count);
     for (int layer = 0; layer < store.layers(); ++layer) {
-        const auto before = static_cast<std::size_t>(layer);
-        if (before < resident)
+        if (layer < training.resident_layers) {
             places.push_back(0);  // never leave the device
-        else
-            places.push_back(hold || before < resident + slabs ? parts.add(largest)
-                                                               : places[before - slabs]);
+        } else if (hold || is_deferred(model, training, layer)) {
+            places.push_back(parts.add(largest));
+        } else {
+            in_turn.push_back(in_turn.size() < slabs ? parts.add(largest)
+                                                     : in_turn[in_turn.size() - slabs]);
+            places.push_back(in_turn.back());
+        }
     }
     // The device's head has an output projection even if it is the embedding.
     if (!training.resident_head())

@@ -26,6 +26,7 @@ const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
         {"host_gradient_slabs", {0, 2, 4, 8, 16}},
         {"checkpoint_interval", {1, 2, 4, 8}},
         {"keep_last_layers", {0, 4, 8, 16, 32}},
+        {"deferred_layers", {0, 2, 4, 8, 16}},
         {"state_bytes", {6, 8, 12}},
         {"flash_loss", {0, 1}},
         {"optimizer_threads", {0, 4, 8, 16, 32, 64}},

@@ -76,6 +76,8 @@ constexpr Move kMoves[] = {
              number(with_layers_off_host(a.model, a.machine, a.training).resident_layers));
          return out;
      }},
+    {"deferred_layers", Effect::frees_memory,
+     [](const Asked& a) { return halvings(a.training.deferred_layers, 0); }},
     {"resident_tables", Effect::frees_memory,
      [](const Asked& a) {
          Values out = only_if(a.training.resident_embedding() && !a.model.tied_embeddings,

@@ -56,6 +56,11 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      training.resident_layers, model.layer_count()),
                          "resident_layers");
     }
+    if (training.deferred_layers > model.layer_count()) {
+        throw InputError(fmt::format("--deferred-layers is {}, expected at most the layers ({})",
+                                     training.deferred_layers, model.layer_count()),
+                         "deferred_layers");
+    }
     if (training.resident_tables == ResidentTables::head && model.tied_embeddings) {
         throw InputError(fmt::format("--resident-tables is head, but the output projection of {} "
                                      "is its token embedding; give both or none",

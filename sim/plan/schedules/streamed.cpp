@@ -169,10 +169,12 @@ void Streamed::backward(int layer) {
         return;
     }
     s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
-    if (updates_wait_for_norm()) return;
-    const int slabs = static_cast<int>(host_gradient_slabs(t_));
-    if (layer + slabs < layers_) build_.wait(s.gradients_out, {state(layer + slabs).update});
+    if (updates_wait_for_norm() || is_deferred(model_, t_, layer)) return;
+    const auto slabs = static_cast<std::size_t>(host_gradient_slabs(t_));
+    if (updates_from_slabs_.size() >= slabs)
+        build_.wait(s.gradients_out, {*(updates_from_slabs_.end() - slabs)});
     s.update = update(layer, parameters(layer), s.gradients_out);
+    updates_from_slabs_.push_back(s.update);
 }
 
 void Streamed::backward_micro_batch(int layer, std::int32_t j) {

@@ -70,6 +70,9 @@ double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& trainin
 double rows_updated_first(const ModelSpec& model, const TrainingSpec& training);
 /// Pinned layer gradients on the host.
 std::int64_t host_gradient_slabs(const TrainingSpec& training);
+/// The layer's update runs beside the next forward. Such layers are evenly spread, so that the
+/// optimizer has work during the whole of backward and of forward.
+bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.

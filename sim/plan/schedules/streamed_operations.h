@@ -83,6 +83,7 @@ class Streamed {
     OperationId on_embedding(OperationKind kind, double bytes, Waits waits);
     void embedding_on_host();
     void embedding_on_device();
+    void deferred_updates();
     void updates_after_norm(OperationId out);
     void updates_before_next_forward();
 
@@ -99,6 +100,7 @@ class Streamed {
     StreamedEmbeddingKernels embedding_kernels_;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;
+    std::vector<OperationId> updates_from_slabs_;
     StreamedBuffers buffers_;
     OperationId embeddings_in_ = 0, head_in_ = -1, head_update_ = -1, rest_update_ = -1;
     OperationId gather_ = -1;     ///< on the host for the next step, or on the device for this one

@@ -80,8 +80,8 @@ ScheduleRecord streamed_schedule() {
                    const auto& training) { return plan_streamed(model, machine, training).step; },
         .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
                     "head_gradients", "recompute", "keep_last_layers", "kept_bits",
-                    "resident_layers", "resident_tables", "checkpoints", "state_bytes",
-                    "optimizer_threads", "clipping", "loss_chunk_tokens",
+                    "resident_layers", "resident_tables", "deferred_layers", "checkpoints",
+                    "state_bytes", "optimizer_threads", "clipping", "loss_chunk_tokens",
                     "feed_forward_chunk_tokens", "distinct_tokens"},
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
@@ -96,6 +96,13 @@ ScheduleRecord streamed_schedule() {
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
     return training.recompute == Recompute::none ||
            layer >= model.layer_count() - training.keep_last_layers;
+}
+
+bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    const std::int64_t streamed = model.layer_count() - training.resident_layers;
+    const std::int64_t index = layer - training.resident_layers;
+    const std::int64_t deferred = std::min(training.deferred_layers, streamed);
+    return index >= 0 && (index + 1) * deferred / streamed > index * deferred / streamed;
 }
 
 bool sums_gradients(const TrainingSpec& training) {

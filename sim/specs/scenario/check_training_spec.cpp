@@ -88,6 +88,16 @@ void check_used_options(const TrainingSpec& spec) {
     }
 }
 
+/// The norm is known after the last gradient.
+void check_deferred(const TrainingSpec& spec) {
+    if (spec.clipping != Clipping::exact || spec.deferred_layers == 0) return;
+    throw InputError(
+        fmt::format("--deferred-layers is {} with exact clipping, which defers all updates; leave "
+                    "it out",
+                    spec.deferred_layers),
+        "deferred_layers");
+}
+
 /// Weight gradients sum over tokens, and FP8 products have sums of multiples of 16 terms.
 void check_fp8(const TrainingSpec& spec) {
     if (!spec.computes_in_fp8()) return;
@@ -143,6 +153,7 @@ void check_training_spec(const TrainingSpec& spec) {
             "micro_batch");
     }
     check_recompute(spec);
+    check_deferred(spec);
     check_fp8(spec);
 }
 

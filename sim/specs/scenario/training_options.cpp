@@ -127,6 +127,11 @@ std::vector<Option> declare_training_options() {
         {{"none", index(ResidentTables::none)},
          {"head", index(ResidentTables::head)},
          {"both", index(ResidentTables::both)}}));
+    options.push_back(
+        option<&T::deferred_layers>("deferred_layers", "layers", 0, 10'000,
+                                    "layers on the host, evenly spread, whose updates run beside "
+                                    "the next forward in its order; "
+                                    "their gradients wait on the host"));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},

@@ -65,6 +65,8 @@ struct TrainingSpec {
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;
+    /// Layers on the host, evenly spread, whose updates run beside the next forward, in its order.
+    std::int64_t deferred_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     /// Of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;

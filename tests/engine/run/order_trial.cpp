@@ -84,6 +84,7 @@ TrialSubject trial_subject(std::uint64_t seed) {
     t.gradient_slabs = 1 + draw.below(3);
     t.host_gradient_slabs = draw.below(4);
     t.keep_last_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
+    if (t.clipping != Clipping::exact && draw.one_in(2)) t.deferred_layers = draw.below(layers + 1);
     t.recompute = static_cast<Recompute>(draw.below(3));
     t.checkpoints = static_cast<CheckpointPlacement>(draw.below(2));
     if (t.micro_batches() > 1 && draw.one_in(2)) {

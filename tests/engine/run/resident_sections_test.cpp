@@ -46,6 +46,7 @@ TrainingSpec random_homes(TrainingSpec of, bool tied, std::mt19937& random) {
     of.gradient_slabs = 1 + below(3);
     of.host_gradient_slabs = below(3);
     of.keep_last_layers = below(6);
+    of.deferred_layers = of.clipping == Clipping::exact ? 0 : below(6);
     of.recompute = static_cast<Recompute>(below(3));
     of.checkpoints = static_cast<CheckpointPlacement>(below(2));
     return of;

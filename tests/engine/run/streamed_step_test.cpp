@@ -37,6 +37,19 @@ const std::vector<std::pair<const char*, Change>> kPlacements = {
          t.recompute = Recompute::none;
      }},
     {"exact clipping that clips nothing", [](TrainingSpec& t) { t.clipping = Clipping::exact; }},
+    {"two updates deferred", [](TrainingSpec& t) { t.deferred_layers = 2; }},
+    {"all updates deferred", [](TrainingSpec& t) { t.deferred_layers = 5; }},
+    {"three deferred, one of everything",
+     [](TrainingSpec& t) {
+         t.deferred_layers = 3;
+         t.buffer_depth = t.gradient_slabs = t.host_gradient_slabs = 1;
+     }},
+    {"two deferred, one layer and the tables resident",
+     [](TrainingSpec& t) {
+         t.deferred_layers = 2;
+         t.resident_layers = 1;
+         t.resident_tables = ResidentTables::both;
+     }},
     {"the first layer resident", [](TrainingSpec& t) { t.resident_layers = 1; }},
     {"three layers resident, one slot and slab",
      [](TrainingSpec& t) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "sim/plan/step_plan.h"
@@ -119,13 +120,18 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                         t.passes = passes;
                         t.checkpoints = static_cast<CheckpointPlacement>(place);
                         t.clipping = static_cast<Clipping>(clipping);
-                        for (const auto& [resident, tables] : {std::pair{0, ResidentTables::none},
-                                                               {1, ResidentTables::head},
-                                                               {3, ResidentTables::both},
-                                                               {8, ResidentTables::none},
-                                                               {8, ResidentTables::both},
-                                                               {0, ResidentTables::both}}) {
+                        for (const auto& [resident, tables, deferred] :
+                             {std::tuple{0, ResidentTables::none, 0},
+                              {1, ResidentTables::head, 2},
+                              {3, ResidentTables::both, 1},
+                              {8, ResidentTables::none, 0},
+                              {8, ResidentTables::both, 0},
+                              {0, ResidentTables::both, 3},
+                              {0, ResidentTables::none, 8}}) {
                             t.resident_layers = std::min<std::int64_t>(resident, layers);
+                            t.deferred_layers = t.clipping == Clipping::exact
+                                                    ? 0
+                                                    : std::min<std::int64_t>(deferred, layers);
                             t.resident_tables = tables;
                             if (tied && tables == ResidentTables::head)
                                 t.resident_tables = ResidentTables::both;
@@ -156,14 +162,14 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                 find_early_reuse(unrolled, plan, found);
                 for (const std::string& race : found) {
                     races.emplace(
-                        race,
-                        fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
-                                    " host; passes {} micro-batches {} checkpoints {} "
-                                    "clipping {} resident {} tables {}",
-                                    layers, tied, t.buffer_depth, t.gradient_slabs,
-                                    t.host_gradient_slabs, t.passes, t.micro_batches(),
-                                    static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
-                                    t.resident_layers, static_cast<int>(t.resident_tables)));
+                        race, fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
+                                          " host; passes {} micro-batches {} checkpoints {} "
+                                          "clipping {} resident {} tables {} deferred {}",
+                                          layers, tied, t.buffer_depth, t.gradient_slabs,
+                                          t.host_gradient_slabs, t.passes, t.micro_batches(),
+                                          static_cast<int>(t.checkpoints),
+                                          static_cast<int>(t.clipping), t.resident_layers,
+                                          static_cast<int>(t.resident_tables), t.deferred_layers));
                 }
             });
         }

@@ -2,7 +2,9 @@
 // second time, independently of the schedule, so that a race check does not rely on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/plan/step_plan.h"
@@ -46,7 +48,19 @@ struct Access {
 class Accesses {
   public:
     Accesses(const ModelSpec& model, const TrainingSpec& training)
-        : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {}
+        : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {
+        const std::int64_t streamed = layers_ - t_.resident_layers;
+        const std::int64_t slabs = t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs;
+        std::int64_t updated_at_once = 0;
+        for (std::int64_t i = streamed; i-- > 0;) {
+            // Bresenham's line: as many steps up as layers are deferred.
+            const std::int64_t share = std::min(t_.deferred_layers, streamed);
+            const bool waits = (i + 1) * share / streamed != i * share / streamed;
+            const std::int64_t layer = t_.resident_layers + i;
+            host_slabs_[layer] =
+                waits ? slabs + layer : updated_at_once++ % slabs;  // its own, or one in turn
+        }
+    }
 
     std::vector<Access> of(const Operation& op) {
         accesses_.clear();
@@ -89,7 +103,7 @@ class Accesses {
     std::int64_t in_turn(std::int64_t slabs) const { return (layers_ - 1 - layer_) % slabs; }
     std::int64_t host_slab() const {
         if (t_.clipping == Clipping::exact) return layer_;  // gradients of all layers are held
-        return in_turn(t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs);
+        return host_slabs_.at(layer_);
     }
 
     void of_parameters(OperationKind kind) {
@@ -205,6 +219,7 @@ class Accesses {
     const TrainingSpec& t_;
     const bool tied_;
     const int layers_;
+    std::map<std::int64_t, std::int64_t> host_slabs_;  ///< of each layer on the host
     std::int64_t layer_ = 0, j_ = 0, came_back_ = 0;
     std::vector<Access> accesses_;
 };

@@ -46,7 +46,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
     const TrainingSpec spec = parse(R"({
         "schedule": "megatrain", "batch": 64, "micro_batch": 16, "seq": 2048, "buffer_depth": 3,
         "gradient_slabs": 4, "host_gradient_slabs": 5, "recompute": "keep_attention",
-        "keep_last_layers": 6, "checkpoints": "host", "checkpoint_interval": 7, "state_bytes": 8,
+        "keep_last_layers": 6, "deferred_layers": 3, "checkpoints": "host", "checkpoint_interval": 7, "state_bytes": 8,
         "optimizer_threads": 9, "clipping": "exact", "loss_chunk_tokens": 1000,
         "feed_forward_chunk_tokens": 500, "distinct_tokens": 900,
         "device_budget_bytes": "80GB", "host_budget_bytes": 1.5e12
@@ -60,6 +60,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
     CHECK(spec.host_gradient_slabs == 5);
     CHECK(spec.recompute == Recompute::keep_attention);
     CHECK(spec.keep_last_layers == 6);
+    CHECK(spec.deferred_layers == 3);
     CHECK(spec.checkpoints == CheckpointPlacement::host);
     CHECK(spec.checkpoint_interval == 7);
     CHECK(spec.state_bytes == 8);
