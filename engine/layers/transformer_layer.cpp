@@ -196,7 +196,11 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     Kernels& kernels = pass.kernels;
     const bool add = target.accumulate;
     const std::int64_t tokens = block_.tokens();
-    const Matrix doutput = workspace.matrix(type_, tokens, attention_.query_width());
+    // The residual is no longer needed: this gradient overwrites it, and then that of the normed
+    // input.
+    const std::int64_t width = attention_.query_width();
+    const Matrix doutput = width <= hidden_ ? Matrix(a.residual.data, type_, tokens, width)
+                                            : workspace.matrix(type_, tokens, width);
     const Matrix dqkv = workspace.matrix(type_, tokens, attention_.qkv_width());
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
     LinearBackward output(kernels, pass.operands, {gradient});
@@ -214,7 +218,6 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
     LinearBackward qkv(kernels, pass.operands, {dqkv});
     qkv.weight(target.matrix(layout_.qkv), {normed, pass.attention_input}, add);
-    // The residual is no longer needed; the gradient of the normed input overwrites it.
     qkv.input(a.residual, {pass.weight(layout_.qkv)});
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);

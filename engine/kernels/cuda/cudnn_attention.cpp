@@ -9,6 +9,7 @@
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/require.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 
@@ -85,10 +86,11 @@ void set_output(const Tensor& tensor, TensorId id, const AttentionShape& shape, 
         .set_stride({shape.sequence * view.stride, shape.head_dim, view.stride, 1});
 }
 
-void set_statistics(fe::graph::Tensor_attributes& tensor, const AttentionShape& shape) {
+void set_statistics(fe::graph::Tensor_attributes& tensor, const AttentionShape& shape,
+                    std::int64_t stride) {
     tensor.set_uid(kStatistics)
         .set_dim({shape.sequences, shape.heads, shape.sequence, 1})
-        .set_stride({shape.heads * shape.sequence, shape.sequence, 1, 1})
+        .set_stride({stride, shape.sequence, 1, 1})
         .set_data_type(fe::DataType_t::FLOAT);
 }
 
@@ -121,8 +123,19 @@ std::int64_t build(fe::graph::Graph& graph, cudnnHandle_t handle, const Attentio
     return bytes;
 }
 
-char* part_of(const Matrix& qkv, std::int64_t first_column) {
-    return static_cast<char*>(qkv.data) + first_column * bytes_of(qkv.type);
+char* part_of(const Matrix& matrix, std::int64_t first_column) {
+    return static_cast<char*>(matrix.data) + first_column * bytes_of(matrix.type);
+}
+
+/// Of a sequence: they are (sequences, heads, sequence).
+std::int64_t statistics_of(const AttentionShape& shape) { return shape.heads * shape.sequence; }
+
+/// Some key/value heads with their queries.
+AttentionShape heads_at_once(const AttentionShape& all) {
+    AttentionShape part = all;
+    part.kv_heads = key_heads_at_once(all.tokens(), all.heads, all.kv_heads, all.head_dim);
+    part.heads = all.heads / all.kv_heads * part.kv_heads;
+    return part;
 }
 
 }  // namespace
@@ -138,9 +151,9 @@ CudnnAttention::~CudnnAttention() = default;
 std::size_t CudnnAttention::KeyHash::operator()(const Key& key) const {
     const AttentionShape& shape = key.shape;
     std::size_t hash = 0;
-    for (const std::int64_t part :
-         {shape.sequences, shape.sequence, shape.heads, shape.kv_heads, shape.head_dim,
-          shape.window, key.strides.qkv, key.strides.out, key.strides.dout, key.strides.dqkv})
+    for (const std::int64_t part : {shape.sequences, shape.sequence, shape.heads, shape.kv_heads,
+                                    shape.head_dim, shape.window, key.strides.qkv, key.strides.out,
+                                    key.strides.dout, key.strides.dqkv, key.strides.statistics})
         hash = hash * 31 + std::hash<std::int64_t>{}(part);
     return hash;
 }
@@ -159,7 +172,7 @@ const CudnnAttention::Plan& CudnnAttention::forward_plan(const Key& key) {
     set_mask(attributes, shape);
     const auto [out, statistics] = made->graph.sdpa(q, k, v, attributes);
     set_output(out, kOut, shape, {shape.heads, key.strides.out});
-    set_statistics(*statistics, shape);
+    set_statistics(*statistics, shape, key.strides.statistics);
     statistics->set_output(true);
     made->workspace_bytes = build(made->graph, handle_->cudnn, shape);
     plan = std::move(made);
@@ -180,7 +193,7 @@ const CudnnAttention::Plan& CudnnAttention::backward_plan(const Key& key) {
     const Tensor out = add_view(made->graph, kOut, shape, {shape.heads, strides.out});
     const Tensor dout = add_view(made->graph, kDout, shape, {shape.heads, strides.dout});
     fe::graph::Tensor_attributes statistics;
-    set_statistics(statistics, shape);
+    set_statistics(statistics, shape, strides.statistics);
     auto attributes = fe::graph::SDPA_backward_attributes()
                           .set_name("attention_backward")
                           .set_deterministic_algorithm(deterministic_);
@@ -199,7 +212,8 @@ void CudnnAttention::forward(const AttentionShape& shape, Matrix qkv, Matrix out
                              float* statistics) {
     require_bf16("attention", "qkv", qkv, shape.tokens(), shape.qkv_width());
     require_bf16("attention", "out", out, shape.tokens(), shape.query_width());
-    const Plan& plan = forward_plan({shape, {qkv.stride, out.stride, 0, 0}});
+    const Plan& plan = forward_plan(
+        {shape, {.qkv = qkv.stride, .out = out.stride, .statistics = statistics_of(shape)}});
     require(plan.workspace_bytes <= scratch_.bytes, "attention",
             "scratch that holds cuDNN's workspace");
     std::unordered_map<std::int64_t, void*> data{
@@ -218,28 +232,36 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
     require_bf16(operation, "out", call.out, shape.tokens(), shape.query_width());
     require_bf16(operation, "dout", call.dout, shape.tokens(), shape.query_width());
     require_bf16(operation, "dqkv", call.dqkv, shape.tokens(), shape.qkv_width());
-    const Plan& plan = backward_plan(
-        {shape, {call.qkv.stride, call.out.stride, call.dout.stride, call.dqkv.stride}});
+    const AttentionShape part = heads_at_once(shape);
+    const Plan& plan = backward_plan({part,
+                                      {call.qkv.stride, call.out.stride, call.dout.stride,
+                                       call.dqkv.stride, statistics_of(shape)}});
     require(plan.workspace_bytes <= workspace_bytes(shape), operation,
             "a workspace that does not depend on the strides");
-    const std::int64_t k_column = shape.query_width();
-    const std::int64_t v_column = k_column + shape.key_width();
-    std::unordered_map<std::int64_t, void*> data{
-        {kQ, call.qkv.data},
-        {kK, part_of(call.qkv, k_column)},
-        {kV, part_of(call.qkv, v_column)},
-        {kOut, call.out.data},
-        {kStatistics, const_cast<float*>(call.statistics)},  // cuDNN takes all as void*
-        {kDout, call.dout.data},
-        {kDq, call.dqkv.data},
-        {kDk, part_of(call.dqkv, k_column)},
-        {kDv, part_of(call.dqkv, v_column)}};
-    check_graph(plan.graph.execute(handle_->cudnn, data, workspace), "run it", shape);
+    // cuDNN takes all as void*, the statistics that it only reads, too.
+    auto* const statistics = const_cast<float*>(call.statistics);
+    for (std::int64_t head = 0; head < shape.heads; head += part.heads) {
+        const std::int64_t q_column = head * shape.head_dim,
+                           k_column = shape.query_width() + q_column * shape.kv_heads / shape.heads,
+                           v_column = k_column + shape.key_width();
+        std::unordered_map<std::int64_t, void*> data{
+            {kQ, part_of(call.qkv, q_column)},
+            {kK, part_of(call.qkv, k_column)},
+            {kV, part_of(call.qkv, v_column)},
+            {kOut, part_of(call.out, q_column)},
+            {kStatistics, statistics + head * shape.sequence},
+            {kDout, part_of(call.dout, q_column)},
+            {kDq, part_of(call.dqkv, q_column)},
+            {kDk, part_of(call.dqkv, k_column)},
+            {kDv, part_of(call.dqkv, v_column)}};
+        check_graph(plan.graph.execute(handle_->cudnn, data, workspace), "run it", part);
+    }
 }
 
 std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape) {
     const std::int64_t qkv = shape.qkv_width(), out = shape.query_width();
-    return backward_plan({shape, {qkv, out, out, qkv}}).workspace_bytes;
+    return backward_plan({heads_at_once(shape), {qkv, out, out, qkv, statistics_of(shape)}})
+        .workspace_bytes;
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 namespace {
@@ -222,9 +223,13 @@ class StreamedDeclaration {
             const Kept there = kept(layer);
             // The feed-forward's tensors are gone when the attention half's gradients come.
             backward = std::max(
+            const AttentionSpec& heads = model_.layer(layer).attention;
+            const Bytes workspace = attention_workspace_bytes(
+                t_.micro_batch_block().tokens(), heads.heads, heads.kv_heads, heads.head_dim);
                 backward,
                 (a.backward_attention - there.attention) * micro_batch_tokens(t_) +
-                    std::max(a.attention_gradients * micro_batch_tokens(t_),
+                    std::max(a.attention_gradients * micro_batch_tokens(t_) +
+                                 static_cast<double>(workspace),
                              (a.backward_feed_forward - there.in_place) * feed_forward_tokens()));
         }
         buffers_.forward_workspace =

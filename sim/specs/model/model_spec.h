@@ -145,7 +145,7 @@ struct ActivationBytes {
     /// tensors exist all the time; with them first the feed-forward's, then `attention_gradients`.
     double backward_attention = 0;
     double backward_feed_forward = 0;
-    /// Gradients of the attention's output and of q, k and v, and the workspace of its backward.
+    /// Gradients of q, k and v, and of the attention's output unless that replaces the residual.
     double attention_gradients = 0;
 };
 

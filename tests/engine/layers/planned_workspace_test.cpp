@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "engine/layers/transformer_layer.h"
+#include "sim/specs/model/attention_workspace.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/engine/layers/planned_memory.h"
@@ -23,9 +24,9 @@ class NoKernels final : public Kernels {
     void attention(const AttentionShape&, Matrix, Matrix, float*) override {}
     void attention_backward(const AttentionShape&, Matrix, Matrix, const float*, Matrix, Matrix,
                             void*) override {}
-    /// The gradient of the queries in fp32, which the plan counts.
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
-        return shape.tokens() * shape.query_width() * kFp32;
+        return sluice::attention_workspace_bytes(shape.tokens(), shape.heads, shape.kv_heads,
+                                                 shape.head_dim);
     }
     void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
     void swiglu_backward(Matrix, Matrix, SwigluScales, EightBits) override {}
