@@ -133,7 +133,28 @@ void TransformerLayer::forward(Kernels& kernels, void* weights, Matrix x, Matrix
     const Bytes half = workspace.used();
     attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
     workspace.rewind(half);
+    feed_forward(pass, a, y, workspace);
+}
+
+void TransformerLayer::forward_again(Kernels& kernels, void* weights, Matrix x, Matrix y,
+                                     const LayerActivations& kept, Workspace workspace,
+                                     Workspace operands) const {
+    const Pass pass{kernels, weights, operands};
+    LayerActivations a = kept;
+    if (!a.residual.present()) {
+        a.residual = hidden_matrix(workspace, block_.tokens());
+        const Bytes half = workspace.used();
+        attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()),
+                       !kept.attention_output.present(), workspace);
+        workspace.rewind(half);
+    }
+    feed_forward(pass, a, y, workspace);
+}
+
+void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a, Matrix y,
+                                    Workspace& workspace) const {
     each_chunk(a, workspace, [&](const Chunk& c) {
+        Kernels& kernels = pass.kernels;
         kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
         pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, layout_.gate_up);

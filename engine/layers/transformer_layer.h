@@ -51,6 +51,11 @@ class TransformerLayer {
     void forward(Kernels& kernels, void* weights, Matrix x, Matrix y, const LayerActivations& kept,
                  Workspace workspace, Workspace operands = {}) const;
 
+    /// y once more, given the same x and what forward() kept.
+    void forward_again(Kernels& kernels, void* weights, Matrix x, Matrix y,
+                       const LayerActivations& kept, Workspace workspace,
+                       Workspace operands = {}) const;
+
     /// Given x and `gradient` (of y), makes the absent tensors of `kept` again, writes or adds the
     /// weights' gradients, and overwrites `gradient` by the gradient of x.
     void backward(Kernels& kernels, void* weights, GradientTarget target, Matrix x, Matrix gradient,
@@ -67,6 +72,9 @@ class TransformerLayer {
     /// Up to the residual; absent tensors of `a` are taken from `workspace`.
     void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool attend,
                         Workspace& workspace) const;
+    /// From the residual of `a` on.
+    void feed_forward(const Pass& pass, const LayerActivations& a, Matrix y,
+                      Workspace& workspace) const;
     void feed_forward_backward(const Pass& pass, GradientTarget target, Matrix gradient,
                                const LayerActivations& a, Workspace workspace) const;
     void attention_backward(const Pass& pass, GradientTarget target, Matrix x, Matrix gradient,

@@ -39,6 +39,10 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, Compute compute = Compute::bf16);
 
+/// Forward once more, for the layer's output: less what `kept` left.
+KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                 Recompute kept, Compute compute = Compute::bf16);
+
 /// Input and weight gradients of every product, attention backward, elementwise work. With
 /// `sums_gradients`, weight gradients are added to sums in fp32.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,

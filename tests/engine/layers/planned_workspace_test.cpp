@@ -78,6 +78,9 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const Workspace operands = operands_if(training.compute);
     CHECK_NOTHROW(
         layer.forward(kernels, at, x, x, kept, room(plan.buffers.forward_workspace), operands));
+    if (training.saves_half())
+        CHECK_NOTHROW(layer.forward_again(kernels, at, x, x, kept,
+                                          room(plan.buffers.backward_workspace), operands));
     CHECK_NOTHROW(layer.backward(kernels, at, {at, DType::fp32, true}, x, x, kept,
                                  room(plan.buffers.backward_workspace), operands));
     const HeadLoss head(model, training.loss_chunk_tokens);
@@ -106,6 +109,8 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         CAPTURE(name, sequence, micro_batch, chunk, static_cast<int>(recompute));
                         t.sequence = sequence;
                         t.micro_batch = micro_batch;
+                        t.saved_inputs =
+                            micro_batch == t.batch ? SavedInputs::half : SavedInputs::all;
                         t.feed_forward_chunk_tokens = chunk;
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
