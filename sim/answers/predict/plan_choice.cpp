@@ -4,8 +4,8 @@
 #include <limits>
 #include <map>
 
-#include "sim/base/input_error.h"
-#include "sim/plan/nearest_fit.h"
+#include "sim/answers/predict/plan_ways.h"
+#include "sim/plan/moves.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/step_bounds.h"
@@ -16,28 +16,23 @@ namespace {
 /// A change that gains a smaller share of the step is not worth its memory or a simulation.
 constexpr double kLeastWorth = 0.001;
 
-using Layers = std::int64_t TrainingSpec::*;
-
-/// A training that keeps the rules, and its plan.
-struct Planned {
-    TrainingSpec training;
-    StepPlan plan;
-    bool fits = false;
-    double spare_bytes = 0;  ///< of the memory that layers fill; below 0: short
-};
-
 class PlanSearch {
   public:
     PlanSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                const std::set<std::string>& fixed)
-        : model_(model), machine_(machine), asked_(asked), fixed_(fixed), best_(asked) {}
+        : model_(model),
+          machine_(machine),
+          asked_(asked),
+          space_(model, machine, asked, fixed),
+          base_(asked),
+          best_(asked) {}
 
     PlanChoice run() {
         const std::optional<Seconds> as_asked = seconds_of(asked_);
         if (as_asked) best_seconds_ = *as_asked;
         for (const bool leave_room : {true, false}) {
-            leave_room_ = leave_room;
-            if (leave_room || best_seconds_ == kNever) try_host_slabs();
+            space_.leave_room(leave_room);
+            if (leave_room || best_seconds_ == kNever) try_chunks();
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
         return with_reasons({best_, best_seconds_, as_asked, {}});
@@ -46,58 +41,37 @@ class PlanSearch {
   private:
     static constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 
-    /// What backward computes again and where the tables are, with the fewest resident layers and
-    /// the most kept ones.
-    struct Way {
-        Planned start;
-        Seconds at_least = 0;  ///< with any number of resident layers
-    };
-
-    bool is_free(const char* field) const { return !fixed_.contains(field); }
+    bool is_free(const char* field) const { return space_.is_free(field); }
     bool could_gain(Seconds at_least) const { return at_least < best_seconds_ * (1 - kLeastWorth); }
 
-    /// Empty if the training breaks a rule.
-    std::optional<Planned> planned(const TrainingSpec& training) const {
-        try {
-            check_training_spec(training);
-            Planned out{training, plan_step(model_, machine_, training)};
-            const Fit fit = check_fit(out.plan, machine_, training);
-            const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
-            out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
-            out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
-            return out;
-        } catch (const InputError&) {
-            return std::nullopt;
-        }
-    }
-
-    std::optional<Planned> fitting(const TrainingSpec& training) const {
-        std::optional<Planned> out = planned(training);
-        return out && out->fits ? out : std::nullopt;
-    }
-
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
-        const std::optional<Planned> one = fitting(training);
+        const std::optional<Planned> one = space_.fitting(training);
         if (!one) return std::nullopt;
         return simulate_step(one->plan, machine_, training).step;
     }
 
-    /// All of these values of an option where it is free, else what was asked.
-    template <typename Value>
-    std::vector<Value> choices(const char* field, Value TrainingSpec::*member,
-                               std::vector<Value> all) const {
-        return is_free(field) ? all : std::vector<Value>{asked_.*member};
+    /// Activations of a long feed-forward take memory that attention's output would use better.
+    void try_chunks() {
+        base_ = asked_;
+        try_host_slabs();
+        constexpr std::int64_t kFewChunks = 4;
+        if (!is_free("feed_forward_chunk_tokens") ||
+            !has_option(asked_.schedule, "feed_forward_chunk_tokens") ||
+            asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
+            return;
+        base_.feed_forward_chunk_tokens = kFeedForwardChunk;
+        try_host_slabs();
     }
 
     /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
     /// many cost little: where compute never waits, no bound is below the best step.
     void try_host_slabs() {
-        if (!has_option(asked_.schedule, "resident_layers")) return;
-        try_micro_batches(asked_);
+        if (!has_option(base_.schedule, "resident_layers")) return;
+        try_micro_batches(base_);
         if (is_free("passes")) try_passes();
         if (best_seconds_ == kNever || !is_free("host_gradient_slabs")) return;
-        TrainingSpec more = asked_;
-        more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
+        TrainingSpec more = base_;
+        more.host_gradient_slabs = 2 * host_gradient_slabs(base_);
         more.passes = best_.passes;
         try_micro_batches(more);
     }
@@ -120,7 +94,7 @@ class PlanSearch {
     void try_passes() {
         for (const std::int64_t passes : {2, 4, 8, 16}) {
             const Seconds before = best_seconds_;
-            TrainingSpec start = asked_;
+            TrainingSpec start = base_;
             start.passes = passes;
             if (is_free("micro_batch")) start.micro_batch = 0;
             if (is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
@@ -130,80 +104,8 @@ class PlanSearch {
     }
 
     void try_ways(const TrainingSpec& base) {
-        for (const Way& way : ways(base))
-            if (could_gain(way.at_least)) try_layers(way.start);
-    }
-
-    /// Every combination of recomputation and home of the tables that fits, the least compute
-    /// first. Checkpoints are on the host only if they do not fit the device.
-    std::vector<Way> ways(TrainingSpec start) const {
-        if (is_free("resident_layers")) start.resident_layers = 0;
-        if (is_free("keep_last_layers")) start.keep_last_layers = 0;
-        std::vector<Way> out;
-        for (const auto recompute :
-             choices("recompute", &TrainingSpec::recompute,
-                     {Recompute::full, Recompute::keep_attention, Recompute::none}))
-            for (const auto tables : choices("resident_tables", &TrainingSpec::resident_tables,
-                                             {ResidentTables::none, ResidentTables::both})) {
-                TrainingSpec training = start;
-                training.recompute = recompute;
-                training.resident_tables = tables;
-                std::optional<Planned> found = with_needed_layers(training);
-                if (!found && is_free("checkpoints")) {
-                    training.checkpoints = CheckpointPlacement::host;
-                    found = with_needed_layers(training);
-                }
-                if (found) out.push_back(way_from(with_kept_layers(*std::move(found))));
-            }
-        std::stable_sort(out.begin(), out.end(),
-                         [](const Way& a, const Way& b) { return a.at_least < b.at_least; });
-        return out;
-    }
-
-    /// With the resident layers without which host memory is short, if their number is free.
-    std::optional<Planned> with_needed_layers(const TrainingSpec& training) const {
-        std::optional<Planned> as_it_is = planned(training);
-        if (!as_it_is || as_it_is->fits) return as_it_is;
-        if (!is_free("resident_layers")) return std::nullopt;
-        return fitting(with_layers_off_host(model_, machine_, training));
-    }
-
-    /// Compute does the least with the fewest resident layers: they leave the most memory for kept
-    /// ones, and the GPU updates them.
-    Way way_from(Planned start) const {
-        std::vector<FlowDemand> demands =
-            operation_demands(start.plan.program, machine_, start.training);
-        const Seconds at_least =
-            compute_bound(start.plan.program, std::move(demands), machine_, start.training);
-        return {std::move(start), at_least};
-    }
-
-    /// With the largest number of layers that fits, found along a line, as memory grows almost so.
-    Planned with_most(Planned low, Layers layers) const {
-        std::int64_t high = model_.layer_count() + 1, next = model_.layer_count();
-        double spare_at_high = 0;  // below 0 where it is known
-        while (high - low.training.*layers > 1) {
-            TrainingSpec training = low.training;
-            training.*layers = next;
-            if (std::optional<Planned> tried = planned(training); tried && tried->fits) {
-                low = *std::move(tried);
-            } else {
-                high = next;
-                spare_at_high = tried ? tried->spare_bytes : 0;
-            }
-            const std::int64_t from = low.training.*layers;
-            const double share =
-                spare_at_high < 0 ? low.spare_bytes / (low.spare_bytes - spare_at_high) : 0.5;
-            next = from + static_cast<std::int64_t>(share * static_cast<double>(high - from));
-            next = std::max(from + 1, std::min(high - 1, next));
-        }
-        return low;
-    }
-
-    /// With the largest number of last layers that keep everything for backward, if that is free.
-    Planned with_kept_layers(Planned one) const {
-        if (!is_free("keep_last_layers") || one.training.recompute == Recompute::none) return one;
-        return with_most(std::move(one), &TrainingSpec::keep_last_layers);
+        for (const PlanWay& way : space_.ways(base))
+            if (could_gain(way.at_least)) try_layers(way);
     }
 
     /// Resident layers leave less memory for activations, so the fastest number may be between the
@@ -211,18 +113,20 @@ class PlanSearch {
     /// the range, then of an eighth around the best, ... Steps between the two are taken to exceed
     /// their bounds by half as much as the nearer of these two does, which saves half of the
     /// simulations (70B, batch 8: 70 instead of 132).
-    void try_layers(const Planned& start) {
+    void try_layers(const PlanWay& way) {
         over_bound_ = 1;
+        const Planned& start = way.start;
         const std::int64_t least = start.training.resident_layers;
         const Tried first = try_plan(start);
         if (!is_free("resident_layers")) return;
         TrainingSpec training = start.training;
         if (is_free("keep_last_layers")) training.keep_last_layers = 0;
-        const std::optional<Planned> none_kept = fitting(training);
+        if (is_free("keep_attention_layers")) training.keep_attention_layers = 0;
+        const std::optional<Planned> none_kept = space_.fitting(training);
         if (!none_kept) return;
-        Planned with_all = with_most(*none_kept, &TrainingSpec::resident_layers);
+        Planned with_all = space_.with_most(*none_kept, &TrainingSpec::resident_layers);
         const std::int64_t most = with_all.training.resident_layers;
-        const Tried last = try_plan(with_kept_layers(std::move(with_all)));
+        const Tried last = try_plan(space_.with_kept_layers(std::move(with_all), way.kept));
         over_bound_ = (1 + std::min(first.over_bound, last.over_bound)) / 2;
         if (over_bound_ == kNever) over_bound_ = 1;
         std::map<std::int64_t, Seconds> known = {{least, first.seconds}, {most, last.seconds}};
@@ -232,8 +136,9 @@ class PlanSearch {
             const auto [entry, is_new] = known.try_emplace(layers, kNever);
             if (!is_new) return;
             training.resident_layers = layers;
-            if (std::optional<Planned> one = fitting(training))
-                entry->second = try_plan(with_kept_layers(*std::move(one))).seconds;
+            if (std::optional<Planned> one = space_.fitting(training))
+                entry->second =
+                    try_plan(space_.with_kept_layers(*std::move(one), way.kept)).seconds;
             if (entry->second < known.at(best)) best = layers;
         };
         std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4);
@@ -282,11 +187,11 @@ class PlanSearch {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& asked_;
-    const std::set<std::string>& fixed_;
+    PlanSpace space_;
+    TrainingSpec base_;  ///< as asked, or with a feed-forward in chunks
     TrainingSpec best_;
     Seconds best_seconds_ = kNever;
-    bool leave_room_ = false;  ///< in plans that fit
-    double over_bound_ = 1;    ///< factor on bounds by which steps are taken to exceed them
+    double over_bound_ = 1;  ///< factor on bounds by which steps are taken to exceed them
 };
 
 }  // namespace
