@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
+#include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/arena_layout.h"
 #include "engine/memory/parameter_store.h"

@@ -67,8 +67,7 @@ void require_supported(const AttentionShape& shape) {
 
 /// The place of the heads of q, k or v within a matrix of tokens x `stride`.
 struct HeadsView {
-    std::int64_t heads;
-    std::int64_t stride;
+    std::int64_t heads, stride;
 };
 
 Tensor add_view(fe::graph::Graph& graph, TensorId id, const AttentionShape& shape, HeadsView view) {
@@ -138,10 +137,33 @@ AttentionShape heads_at_once(const AttentionShape& all) {
     return part;
 }
 
+/// First columns of a query head, and of its key and value head.
+struct Columns {
+    std::int64_t q, k, v;
+};
+Columns columns_of(const AttentionShape& shape, std::int64_t head) {
+    const std::int64_t kv_head = head * shape.kv_heads / shape.heads;
+    const std::int64_t k = shape.query_width() + kv_head * shape.head_dim;
+    return {head * shape.head_dim, k, k + shape.key_width()};
+}
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+void copy_columns(cudaStream_t stream, const Matrix& to, std::int64_t first, const Matrix& from,
+                  std::int64_t first_from, std::int64_t count) {
+    const auto bytes = [](std::int64_t n) { return static_cast<std::size_t>(n * kBf16); };
+    SLUICE_CHECK_CUDA(cudaMemcpy2DAsync(
+        part_of(to, first), bytes(to.stride), part_of(from, first_from), bytes(from.stride),
+        bytes(count), static_cast<std::size_t>(to.rows), cudaMemcpyDeviceToDevice, stream));
+}
+
 }  // namespace
 
 CudnnAttention::CudnnAttention(cudaStream_t stream, Scratch scratch, bool deterministic)
-    : scratch_(scratch), deterministic_(deterministic), handle_(std::make_unique<Handle>()) {
+    : stream_(stream),
+      scratch_(scratch),
+      deterministic_(deterministic),
+      handle_(std::make_unique<Handle>()) {
     SLUICE_CHECK_CUDNN(cudnnCreate(&handle_->cudnn));
     SLUICE_CHECK_CUDNN(cudnnSetStream(handle_->cudnn, stream));
 }
@@ -233,35 +255,46 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
     require_bf16(operation, "dout", call.dout, shape.tokens(), shape.query_width());
     require_bf16(operation, "dqkv", call.dqkv, shape.tokens(), shape.qkv_width());
     const AttentionShape part = heads_at_once(shape);
-    const Plan& plan = backward_plan({part,
-                                      {call.qkv.stride, call.out.stride, call.dout.stride,
-                                       call.dqkv.stride, statistics_of(shape)}});
+    // Parts of gradients come to the end of the workspace, since they may overwrite q, k and v.
+    const bool in_parts = part.heads < shape.heads;
+    const std::int64_t stride = in_parts ? part.qkv_width() : call.dqkv.stride;
+    const Plan& plan = backward_plan(
+        {part, {call.qkv.stride, call.out.stride, call.dout.stride, stride, statistics_of(shape)}});
+    const Matrix gradients(static_cast<char*>(workspace) + aligned(plan.workspace_bytes),
+                           DType::bf16, part.tokens(), part.qkv_width());
     require(plan.workspace_bytes <= workspace_bytes(shape), operation,
             "a workspace that does not depend on the strides");
     // cuDNN takes all as void*, the statistics that it only reads, too.
     auto* const statistics = const_cast<float*>(call.statistics);
     for (std::int64_t head = 0; head < shape.heads; head += part.heads) {
-        const std::int64_t q_column = head * shape.head_dim,
-                           k_column = shape.query_width() + q_column * shape.kv_heads / shape.heads,
-                           v_column = k_column + shape.key_width();
+        const Columns from = columns_of(shape, head), to = columns_of(part, 0);
+        const Matrix& out = in_parts ? gradients : call.dqkv;
         std::unordered_map<std::int64_t, void*> data{
-            {kQ, part_of(call.qkv, q_column)},
-            {kK, part_of(call.qkv, k_column)},
-            {kV, part_of(call.qkv, v_column)},
-            {kOut, part_of(call.out, q_column)},
+            {kQ, part_of(call.qkv, from.q)},
+            {kK, part_of(call.qkv, from.k)},
+            {kV, part_of(call.qkv, from.v)},
+            {kOut, part_of(call.out, from.q)},
             {kStatistics, statistics + head * shape.sequence},
-            {kDout, part_of(call.dout, q_column)},
-            {kDq, part_of(call.dqkv, q_column)},
-            {kDk, part_of(call.dqkv, k_column)},
-            {kDv, part_of(call.dqkv, v_column)}};
+            {kDout, part_of(call.dout, from.q)},
+            {kDq, part_of(out, to.q)},
+            {kDk, part_of(out, to.k)},
+            {kDv, part_of(out, to.v)}};
         check_graph(plan.graph.execute(handle_->cudnn, data, workspace), "run it", part);
+        if (!in_parts) continue;
+        copy_columns(stream_, call.dqkv, from.q, gradients, to.q, part.query_width());
+        copy_columns(stream_, call.dqkv, from.k, gradients, to.k, part.key_width());
+        copy_columns(stream_, call.dqkv, from.v, gradients, to.v, part.key_width());
     }
 }
 
 std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape) {
     const std::int64_t qkv = shape.qkv_width(), out = shape.query_width();
-    return backward_plan({heads_at_once(shape), {qkv, out, out, qkv, statistics_of(shape)}})
-        .workspace_bytes;
+    const AttentionShape part = heads_at_once(shape);
+    const bool in_parts = part.heads < shape.heads;
+    const std::int64_t dqkv = in_parts ? part.qkv_width() : qkv;
+    const std::int64_t bytes =
+        backward_plan({part, {qkv, out, out, dqkv, statistics_of(shape)}}).workspace_bytes;
+    return in_parts ? aligned(bytes) + kBf16 * part.tokens() * part.qkv_width() : bytes;
 }
 
 }  // namespace sluice

@@ -52,6 +52,7 @@ class CudnnAttention {
     const Plan& forward_plan(const Key& key);
     const Plan& backward_plan(const Key& key);
 
+    cudaStream_t stream_;
     Scratch scratch_;
     bool deterministic_;
     std::unique_ptr<Handle> handle_;

@@ -48,12 +48,15 @@ std::vector<PlanWay> PlanSpace::ways(TrainingSpec start) const {
             training.recompute = recompute;
             training.resident_tables = tables;
             std::optional<Planned> found = with_home_of_inputs(training);
-            const bool on_device = found && !host_checkpoints(found->training);
-            if (found) add_ways(*std::move(found), out);
-            if (on_device || !is_free("saved_inputs") || recompute == Recompute::none) continue;
+            if (found && add_ways(*std::move(found), out)) continue;
+            if (!is_free("saved_inputs")) continue;
             training.saved_inputs = SavedInputs::half;
-            found = with_home_of_inputs(training);
-            if (found) add_ways(*std::move(found), out);
+            for (const auto place :
+                 choices("checkpoints", &TrainingSpec::checkpoints,
+                         {CheckpointPlacement::device, CheckpointPlacement::host})) {
+                training.checkpoints = place;
+                if (found = with_needed_layers(training); found) add_ways(*std::move(found), out);
+            }
         }
     std::stable_sort(out.begin(), out.end(),
                      [](const PlanWay& a, const PlanWay& b) { return a.at_least < b.at_least; });
@@ -67,17 +70,19 @@ std::optional<Planned> PlanSpace::with_home_of_inputs(TrainingSpec training) con
     return with_needed_layers(training);
 }
 
-/// Of some layers attention's output is kept where that of all does not fit.
-void PlanSpace::add_ways(Planned one, std::vector<PlanWay>& out) const {
+/// Of some layers attention's output is kept where that of all does not fit, which this returns.
+bool PlanSpace::add_ways(Planned one, std::vector<PlanWay>& out) const {
     constexpr Layers kAttention = &TrainingSpec::keep_attention_layers;
+    bool all_fit = true;
     if (is_free("keep_attention_layers") && one.training.recompute == Recompute::full) {
         Planned some = with_kept_layers(one, kAttention);
-        const std::int64_t layers = some.training.*kAttention;
-        if (layers > 0 && layers < model_.layer_count())
+        all_fit = some.training.*kAttention == model_.layer_count();
+        if (!all_fit && some.training.*kAttention > 0)
             out.push_back(way_from(std::move(some), kAttention));
     }
     constexpr Layers kAll = &TrainingSpec::keep_last_layers;
     out.push_back(way_from(with_kept_layers(std::move(one), kAll), kAll));
+    return all_fit;
 }
 
 /// With the resident layers without which host memory is short, if their number is free.

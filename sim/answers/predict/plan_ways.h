@@ -46,8 +46,8 @@ class PlanSpace {
     /// Empty also if it does not fit.
     std::optional<Planned> fitting(const TrainingSpec& training) const;
     /// Every combination of recomputation, home of the tables and saved inputs that fits, the least
-    /// compute first. Checkpoints are on the host only if they do not fit the device, and half of
-    /// them are computed again only where the others are there.
+    /// compute first. Checkpoints are on the host only if they do not fit the device. Half of them
+    /// are computed again, in either place, only where attention's outputs do not fit beside all.
     std::vector<PlanWay> ways(TrainingSpec start) const;
     /// With the largest number of layers that fits, found along a line, as memory grows almost so.
     Planned with_most(Planned low, Layers layers) const;
@@ -61,7 +61,7 @@ class PlanSpace {
                                std::vector<Value> all) const;
     std::optional<Planned> with_home_of_inputs(TrainingSpec training) const;
     std::optional<Planned> with_needed_layers(const TrainingSpec& training) const;
-    void add_ways(Planned one, std::vector<PlanWay>& out) const;
+    bool add_ways(Planned one, std::vector<PlanWay>& out) const;
     PlanWay way_from(Planned start, Layers kept) const;
 
     const ModelSpec& model_;

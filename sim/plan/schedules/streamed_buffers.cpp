@@ -8,11 +8,6 @@
 namespace sluice {
 namespace {
 
-// Enough that one layer's gradients arrive while another's are applied, and two more wait, should
-// an update take longer than usual. Predicted for qwen2.5-7b on h200-pcie5-16vcpu-128gib: one slab
-// takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
-// at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
-constexpr std::int64_t kDefaultHostSlabs = 4;
 constexpr Bytes kSums = 256;
 // Chosen, not measured: two halves of 32 MiB, one filled while the other is written.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
@@ -219,24 +214,33 @@ class StreamedDeclaration {
         }
     }
 
+    /// The feed-forward's tensors are gone when the attention half's gradients come. With a
+    /// feed-forward in chunks the normed input is gone before both.
+    double backward_bytes(int layer) const {
+        const ActivationBytes& a = activations(layer);
+        const Kept there = kept(layer);
+        const AttentionSpec& of = model_.layer(layer).attention;
+        const TokenBlock block = t_.micro_batch_block();
+        const bool in_parts =
+            attention_in_parts(block.tokens(), of.heads, of.kv_heads, of.head_dim);
+        const double all = micro_batch_tokens(t_),
+                     gradients = a.attention_gradients - (in_parts ? a.qkv : 0),
+                     normed = block.in_chunks() ? a.input * all : 0;
+        const Bytes workspace =
+            attention_workspace_bytes(block.tokens(), of.heads, of.kv_heads, of.head_dim);
+        return (a.backward_attention - there.attention) * all - normed +
+               std::max({normed, gradients * all + static_cast<double>(workspace),
+                         (a.backward_feed_forward - there.in_place) * feed_forward_tokens()});
+    }
+
     void declare_workspaces() {
         double forward = 0, backward = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const ActivationBytes& a = activations(layer);
-            const AttentionSpec& heads = model_.layer(layer).attention;
-            const Bytes workspace = attention_workspace_bytes(
-                t_.micro_batch_block().tokens(), heads.heads, heads.kv_heads, heads.head_dim);
             forward = std::max({forward, a.forward_attention * micro_batch_tokens(t_),
                                 a.residual * micro_batch_tokens(t_) +
                                     a.forward_feed_forward * feed_forward_tokens()});
-            const Kept there = kept(layer);
-            // The feed-forward's tensors are gone when the attention half's gradients come.
-            backward = std::max(
-                backward,
-                (a.backward_attention - there.attention) * micro_batch_tokens(t_) +
-                    std::max(a.attention_gradients * micro_batch_tokens(t_) +
-                                 static_cast<double>(workspace),
-                             (a.backward_feed_forward - there.in_place) * feed_forward_tokens()));
+            backward = std::max(backward, backward_bytes(layer));
         }
         // Layers compute inputs again in the memory of backward.
         if (t_.saves_half()) backward = std::max(backward, forward);
@@ -269,10 +273,6 @@ class StreamedDeclaration {
 };
 
 }  // namespace
-
-std::int64_t host_gradient_slabs(const TrainingSpec& training) {
-    return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
-}
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, PlanBuilder& build) {

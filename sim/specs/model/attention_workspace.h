@@ -32,11 +32,20 @@ constexpr std::int64_t key_heads_at_once(std::int64_t tokens, std::int64_t heads
     return 1;
 }
 
-/// For the heads that it takes at a time.
+/// Whether that are fewer than all. The gradients of q, k and v then overwrite q, k and v.
+constexpr bool attention_in_parts(std::int64_t tokens, std::int64_t heads, std::int64_t kv_heads,
+                                  std::int64_t head_dim) {
+    return key_heads_at_once(tokens, heads, kv_heads, head_dim) < kv_heads;
+}
+
+/// For the heads that it takes at a time, with their gradients if these are not all.
 constexpr Bytes attention_workspace_bytes(std::int64_t tokens, std::int64_t heads,
                                           std::int64_t kv_heads, std::int64_t head_dim) {
     const std::int64_t at_once = key_heads_at_once(tokens, heads, kv_heads, head_dim);
-    return tokens * attention_workspace_per_token(heads / kv_heads * at_once, at_once, head_dim);
+    const std::int64_t queries = heads / kv_heads * at_once;
+    const std::int64_t gradients =
+        at_once < kv_heads ? (queries + 2 * at_once) * head_dim * kBf16 : 0;
+    return tokens * (attention_workspace_per_token(queries, at_once, head_dim) + gradients);
 }
 
 }  // namespace sluice

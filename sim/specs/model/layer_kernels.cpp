@@ -198,12 +198,10 @@ class LayerKernels {
                 std::int64_t{1});
     }
 
-    void activation(MemoryBoundWork work, std::int64_t rows, std::int64_t width,
-                    double bytes_per_element) {
+    void activation(MemoryBoundWork work, std::int64_t rows, std::int64_t width, double bytes) {
         constexpr double kUngated = 2.0 / 3;  // two matrices instead of three
-        add(f_.gated
-                ? elementwise("activation", work, rows, width, bytes_per_element)
-                : memory_bound("activation", kUngated * bytes_per_element * product(rows, width)),
+        add(f_.gated ? elementwise("activation", work, rows, width, bytes)
+                     : memory_bound("activation", kUngated * bytes * product(rows, width)),
             traffic_.launches_activation);
     }
     void route() {
@@ -277,6 +275,7 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
         return k.take();
     }
     append_attention_forward(k, recompute == Recompute::full);
+    if (block.in_chunks()) k.norm("norm");
     // A norm after the feed-forward needs its input in backward, so the down projection runs again.
     k.feed_forward(k.norms() > 2);
     return k.take();

@@ -218,6 +218,7 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     ActivationBytes bytes;
     bytes.input = hidden;
     bytes.residual = hidden;
+    bytes.qkv = qkv;
     bytes.attention_output = static_cast<double>(a.output_width() * kBf16 + a.heads * kFp32);
     // The norms and the product of gate and up are restored.
     bytes.attention_kept = qkv + unnormed + bytes.attention_output + half_output + bytes.residual;

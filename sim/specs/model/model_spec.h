@@ -125,6 +125,7 @@ void truncate_layers(ModelSpec& model, std::int64_t count);
 struct ActivationBytes {
     /// The layer's input, (hidden) bf16: the checkpoint.
     double input = 0;
+    double qkv = 0;
     /// Output (heads x value_dim) bf16 and softmax statistics (heads) fp32.
     double attention_output = 0;
 

@@ -2,6 +2,7 @@
 // that compute nothing, on addresses without memory behind them.
 #include <sys/mman.h>
 
+#include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "sim/specs/model/attention_workspace.h"
 #include "sim/specs/model/read_model.h"
@@ -126,6 +127,25 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("layers: attention in parts finds its room, for long sequences", "[layers]") {
+    const Addresses addresses;
+    TrainingSpec t;
+    t.batch = 1;
+    t.feed_forward_chunk_tokens = 16'384;
+    for (const char* name : {"qwen2.5-7b", "qwen3-0.6b", "qwen2.5-72b"}) {
+        for (const std::int64_t sequence : {131'072, 262'144, 524'288}) {
+            for (const Recompute recompute :
+                 {Recompute::full, Recompute::keep_attention, Recompute::none}) {
+                CAPTURE(name, sequence, static_cast<int>(recompute));
+                t.sequence = sequence;
+                t.recompute = recompute;
+                t.saved_inputs = SavedInputs::half;
+                check_layer(read_model(name), t, addresses.base());
             }
         }
     }

@@ -204,7 +204,7 @@ class Accesses {
                 if (half() && layer_ % 2 == 1 && layer_ + 1 < layers_) {
                     reads_weights(layer_ - 1);
                     reads(Place::input, input(layer_ - 1, j_));
-                    writes(Place::input, input(layer_, j_));
+                    return writes(Place::input, input(layer_, j_));
                 }
                 if (on_host() && !half()) return reads(Place::coming_back, (came_back_ - 1) % 2);
                 return reads(Place::input, input(layer_, j_));

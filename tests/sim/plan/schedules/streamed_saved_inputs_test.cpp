@@ -13,14 +13,14 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr double kTokens = 2 * 256, kInput = kTokens * 512 * 2;
+constexpr double kHalfTokens = 2 * 256, kHalfInput = kHalfTokens * 512 * 2;
 
-ModelSpec of_layers(int layers) {
+ModelSpec half_model(int layers) {
     return parse_generic_model(
         fmt::format("layers={},hidden=512,kv_heads=4,intermediate=1024,vocabulary=1000", layers));
 }
 
-TrainingSpec saving_half(CheckpointPlacement checkpoints) {
+TrainingSpec half_training(CheckpointPlacement checkpoints) {
     TrainingSpec spec;
     spec.batch = 2;
     spec.sequence = 256;
@@ -30,14 +30,14 @@ TrainingSpec saving_half(CheckpointPlacement checkpoints) {
     return spec;
 }
 
-StepPlan planned(int layers, const TrainingSpec& spec) {
-    return plan_step(of_layers(layers), resolve_machine(read_machine_profile("h200-sxm-pcie5")),
+StepPlan half_plan(int layers, const TrainingSpec& spec) {
+    return plan_step(half_model(layers), resolve_machine(read_machine_profile("h200-sxm-pcie5")),
                      spec);
 }
 
 /// Layers whose attention output is kept, in their order.
 std::vector<int> keeping_attention(int layers, const TrainingSpec& spec) {
-    const ModelSpec model = of_layers(layers);
+    const ModelSpec model = half_model(layers);
     std::vector<int> out;
     for (int layer = 0; layer < layers; ++layer)
         if (recompute_of(model, spec, layer) == Recompute::keep_attention) out.push_back(layer);
@@ -47,52 +47,52 @@ std::vector<int> keeping_attention(int layers, const TrainingSpec& spec) {
 }  // namespace
 
 TEST_CASE("saved inputs: half of them wait, the others share a place", "[plan]") {
-    TrainingSpec spec = saving_half(CheckpointPlacement::device);
+    TrainingSpec spec = half_training(CheckpointPlacement::device);
     // Of layers 0, 2, 4.
-    CHECK(bytes_of(planned(5, spec), "layer input") == 3 * kInput);
-    CHECK(bytes_of(planned(6, spec), "layer input") == 3 * kInput);
-    CHECK(bytes_of(planned(6, spec), "layer input, computed again") == kInput);
+    CHECK(bytes_of(half_plan(5, spec), "layer input") == 3 * kHalfInput);
+    CHECK(bytes_of(half_plan(6, spec), "layer input") == 3 * kHalfInput);
+    CHECK(bytes_of(half_plan(6, spec), "layer input, computed again") == kHalfInput);
 
     spec.checkpoints = CheckpointPlacement::host;
     for (const int layers : {5, 6}) {
-        const StepPlan plan = planned(layers, spec);
+        const StepPlan plan = half_plan(layers, spec);
         // Layer 0's are the embedding rows; layer 4's stays where it is.
-        CHECK(bytes_of(plan, "checkpoints") == kInput);
-        CHECK(link_bytes(plan, OperationKind::copy_checkpoint_out) == kInput);
-        CHECK(link_bytes(plan, OperationKind::copy_checkpoint_in) == 2 * kInput);
+        CHECK(bytes_of(plan, "checkpoints") == kHalfInput);
+        CHECK(link_bytes(plan, OperationKind::copy_checkpoint_out) == kHalfInput);
+        CHECK(link_bytes(plan, OperationKind::copy_checkpoint_in) == 2 * kHalfInput);
         CHECK(bytes_of(plan, "checkpoints coming back") == 0);
     }
 }
 
 TEST_CASE("saved inputs: all but the last layer's are computed once more", "[plan]") {
-    TrainingSpec spec = saving_half(CheckpointPlacement::device);
+    TrainingSpec spec = half_training(CheckpointPlacement::device);
     spec.recompute = Recompute::keep_attention;
-    const Flops half = planned(6, spec).program.flops();
+    const Flops half = half_plan(6, spec).program.flops();
     spec.saved_inputs = SavedInputs::all;
-    const StepPlan plan = planned(6, spec);
+    const StepPlan plan = half_plan(6, spec);
     // Layers 1 and 3: of layers 0 and 2 qkv 1536x512, output 512x512, gate and up 2048x512, down
     // 512x1024, two FLOPs each a token.
-    CHECK(half - plan.program.flops() == 2 * 2 * kTokens * 2'621'440);
+    CHECK(half - plan.program.flops() == 2 * 2 * kHalfTokens * 2'621'440);
 }
 
 TEST_CASE("saved inputs: weights come as often as where all inputs are saved", "[plan]") {
-    TrainingSpec spec = saving_half(CheckpointPlacement::device);
+    TrainingSpec spec = half_training(CheckpointPlacement::device);
     for (const std::int64_t depth : {2, 3, 4}) {
         spec.buffer_depth = depth;
         spec.saved_inputs = SavedInputs::half;
-        const double half = link_bytes(planned(7, spec), OperationKind::copy_weights_in);
+        const double half = link_bytes(half_plan(7, spec), OperationKind::copy_weights_in);
         spec.saved_inputs = SavedInputs::all;
-        CHECK(half == link_bytes(planned(7, spec), OperationKind::copy_weights_in));
+        CHECK(half == link_bytes(half_plan(7, spec), OperationKind::copy_weights_in));
     }
 }
 
 TEST_CASE("saved inputs: attention's output is kept first where it saves most", "[plan]") {
-    TrainingSpec spec = saving_half(CheckpointPlacement::device);
+    TrainingSpec spec = half_training(CheckpointPlacement::device);
     spec.keep_attention_layers = 4;
     CHECK(keeping_attention(6, spec) == std::vector{0, 2, 4, 5});
     spec.keep_attention_layers = 2;
     CHECK(keeping_attention(6, spec) == std::vector{2, 4});
-    CHECK(bytes_of(planned(6, spec), "kept for backward") == 2 * kTokens * (512 * 2 + 4 * 4));
+    CHECK(bytes_of(half_plan(6, spec), "kept for backward") == 2 * kHalfTokens * (512 * 2 + 4 * 4));
     spec.keep_attention_layers = 6;
     CHECK(keeping_attention(6, spec).size() == 6);
     spec.saved_inputs = SavedInputs::all;

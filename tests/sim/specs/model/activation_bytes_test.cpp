@@ -44,9 +44,13 @@ TEST_CASE("activations: attention's workspace holds as many heads as 4 GiB do", 
     CHECK(key_heads_at_once(149'214, 28, 4, 128) == 2);
     CHECK(key_heads_at_once(524'288, 28, 4, 128) == 1);
     CHECK(key_heads_at_once(100'000'000, 28, 4, 128) == 1);
-    CHECK(attention_workspace_bytes(524'288, 28, 4, 128) == std::int64_t{524'288} * 28'784 / 4);
-    // Three of twelve: equal parts.
-    CHECK(key_heads_at_once(1'500'000, 24, 12, 128) == 3);
+    // With room for the gradients of q, k and v of the part.
+    CHECK(attention_workspace_bytes(524'288, 28, 4, 128) ==
+          std::int64_t{524'288} * (28'784 / 4 + (7 + 2) * 128 * 2));
+    CHECK(attention_in_parts(149'214, 28, 4, 128));
+    CHECK_FALSE(attention_in_parts(149'213, 28, 4, 128));
+    // 24,672 bytes a token: a third of twelve heads is too large, a quarter is not.
+    CHECK(key_heads_at_once(600'000, 24, 12, 128) == 3);
 }
 
 TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {
