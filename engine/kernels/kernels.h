@@ -118,8 +118,8 @@ class Kernels {
     /// implementation's backward reads.
     virtual void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
                            float* statistics) = 0;
-    /// dqkv (tokens, qkv_width), every element written. `workspace` has
-    /// attention_workspace_bytes().
+    /// dqkv (tokens, qkv_width), every element written. It may be qkv where attention_in_parts().
+    /// `workspace` has attention_workspace_bytes().
     virtual void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
                                     const float* statistics, Matrix dout, Matrix dqkv,
                                     void* workspace) = 0;

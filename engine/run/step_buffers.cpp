@@ -156,10 +156,7 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const Parameter
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
                          const ParameterStore& store, ThreadPool& pool, Device& device,
                          DType activations)
-    : tokens_(training.tokens()),
-      hidden_(model.hidden),
-      type_(activations),
-      first_checkpoint_(training.resident_embedding() ? 0 : 1) {
+    : tokens_(training.tokens()), hidden_(model.hidden), type_(activations) {
     const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
     Parts parts;
     if (training.resident_embedding()) {
@@ -171,8 +168,9 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
     gradients_ = place_gradients(training, store, model, parts);
     sums_ = parts.add(store.sections() * static_cast<Bytes>(sizeof(StepSums)));
-    if (host_checkpoints(training))
-        checkpoints_ = parts.add((store.layers() - first_checkpoint_) * row_bytes);
+    for (int layer = 0; layer < store.layers(); ++layer)
+        checkpoints_.push_back(input_leaves(model, training, layer) ? parts.add(row_bytes)
+                                                                    : rows_in_);
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
     if (training.resident_embedding()) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
@@ -188,8 +186,7 @@ void HostBuffers::write_token_index(std::span<const std::int32_t> inputs,
 }
 
 Matrix HostBuffers::checkpoint(int layer) const {
-    if (layer < first_checkpoint_) return rows_in();
-    return rows(checkpoints_ + (layer - first_checkpoint_) * tokens_ * hidden_ * bytes_of(type_));
+    return rows(checkpoints_[static_cast<std::size_t>(layer)]);
 }
 
 }  // namespace sluice

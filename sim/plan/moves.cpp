@@ -63,7 +63,7 @@ bool host_is_short(const Asked& a) {
                .host.shortfall() > 0;
 }
 
-constexpr std::int64_t kFeedForwardChunk = 16384, kLossChunk = 1024;  // tokens
+constexpr std::int64_t kLossChunk = 1024;  // tokens
 constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
 constexpr Move kMoves[] = {
@@ -108,6 +108,14 @@ constexpr Move kMoves[] = {
      [](const Asked&) {
          return Values{number(CheckpointPlacement::host), number(CheckpointPlacement::device)};
      }},
+    {"keep_attention_layers", Effect::frees_memory,
+     [](const Asked& a) {
+         Values out = halvings(a.training.keep_attention_layers, 0);
+         out.push_back(0);
+         return out;
+     }},
+    {"saved_inputs", Effect::frees_memory,
+     [](const Asked&) { return Values{number(SavedInputs::half)}; }},
     {"loss_chunk_tokens", Effect::frees_memory,
      [](const Asked& a) { return only_if(a.training.loss_chunk_tokens > kLossChunk, kLossChunk); }},
     {"buffer_depth", Effect::frees_memory, [](const Asked&) { return Values{1}; }},

@@ -4,8 +4,9 @@
 #include <limits>
 #include <map>
 
-#include "sim/answers/predict/plan_candidates.h"
+#include "sim/answers/predict/plan_ways.h"
 #include "sim/answers/predict/predict.h"
+#include "sim/plan/moves.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/node_share.h"
 #include "sim/simulate/simulate_step.h"
@@ -27,7 +28,8 @@ class PlanSearch {
         : model_(model),
           machine_(machine),
           asked_(asked),
-          plans_(model, machine, asked, fixed),
+          space_(model, machine, asked, fixed),
+          base_(asked),
           best_(asked) {}
 
     PlanChoice run() {
@@ -35,42 +37,56 @@ class PlanSearch {
         if (as_asked) best_seconds_ = *as_asked;
         for (const bool leave_room : {true, false}) {
             if (!leave_room && best_seconds_ != kNever) break;
-            plans_.leave_room(leave_room);
-            try_host_slabs();
+            space_.leave_room(leave_room);
+            try_chunks();
             try_deferred_layers();
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
-        plans_.leave_room(false);
+        space_.leave_room(false);
         return with_reasons({best_, best_seconds_, as_asked, {}});
     }
 
   private:
     static constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 
+    bool is_free(const char* field) const { return space_.is_free(field); }
     bool could_gain(Seconds at_least) const { return at_least < best_seconds_ * (1 - kLeastWorth); }
 
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
-        const std::optional<Planned> one = plans_.fitting(training);
+        const std::optional<Planned> one = space_.fitting(training);
         if (!one) return std::nullopt;
         return simulate_step(one->plan, machine_, training).step;
+    }
+
+    /// Activations of a long feed-forward take memory that attention's output would use better.
+    void try_chunks() {
+        base_ = asked_;
+        try_host_slabs();
+        constexpr std::int64_t kFewChunks = 4;
+        if (!is_free("feed_forward_chunk_tokens") ||
+            !has_option(asked_.schedule, "feed_forward_chunk_tokens") ||
+            asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
+            return;
+        base_.feed_forward_chunk_tokens = kFeedForwardChunk;
+        try_host_slabs();
     }
 
     /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
     /// many cost little: where compute never waits, no bound is below the best step.
     void try_host_slabs() {
-        if (!has_option(asked_.schedule, "resident_layers")) return;
-        try_micro_batches(asked_);
-        if (plans_.is_free("passes")) try_passes();
-        if (best_seconds_ == kNever || !plans_.is_free("host_gradient_slabs")) return;
-        TrainingSpec more = asked_;
-        more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
+        if (!has_option(base_.schedule, "resident_layers")) return;
+        try_micro_batches(base_);
+        if (is_free("passes")) try_passes();
+        if (best_seconds_ == kNever || !is_free("host_gradient_slabs")) return;
+        TrainingSpec more = base_;
+        more.host_gradient_slabs = 2 * host_gradient_slabs(base_);
         more.passes = best_.passes;
         try_micro_batches(more);
     }
 
     /// More micro-batches free memory for more layers: ends at the first number that gains nothing.
     void try_micro_batches(const TrainingSpec& base) {
-        if (!plans_.is_free("micro_batch") || base.passes > 1) return try_ways(base);
+        if (!is_free("micro_batch") || base.passes > 1) return try_ways(base);
         for (const std::int64_t parts : {1, 2, 4, 8}) {
             if (base.batch % parts != 0) return;
             const Seconds before = best_seconds_;
@@ -86,10 +102,10 @@ class PlanSearch {
     void try_passes() {
         for (const std::int64_t passes : {2, 4, 8, 16}) {
             const Seconds before = best_seconds_;
-            TrainingSpec start = asked_;
+            TrainingSpec start = base_;
             start.passes = passes;
-            if (plans_.is_free("micro_batch")) start.micro_batch = 0;
-            if (plans_.is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
+            if (is_free("micro_batch")) start.micro_batch = 0;
+            if (is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
             try_ways(start);
             if (passes > 2 && best_seconds_ == before) return;
         }
@@ -99,13 +115,14 @@ class PlanSearch {
     /// steps of an eighth of the layers up to the first that gains nothing, then nearer to the
     /// best.
     void try_deferred_layers() {
-        if (best_seconds_ == kNever || !plans_.is_free("deferred_layers") ||
+        if (best_seconds_ == kNever || !is_free("deferred_layers") ||
             !has_option(asked_.schedule, "deferred_layers"))
             return;
         const TrainingSpec without = best_;
         const Seconds seconds_without = best_seconds_;
         TrainingSpec start = asked_;
-        for (const char* field : {"passes", "micro_batch", "host_gradient_slabs"})
+        for (const char* field :
+             {"passes", "micro_batch", "host_gradient_slabs", "feed_forward_chunk_tokens"})
             training_option(field).set(start, training_option(field).get(best_));
         const auto gains = [&](std::int64_t deferred) {
             const Seconds before = best_seconds_;
@@ -139,8 +156,8 @@ class PlanSearch {
     }
 
     void try_ways(const TrainingSpec& base) {
-        for (const Way& way : plans_.ways(base))
-            if (could_gain(way.at_least)) try_layers(way.start);
+        for (const PlanWay& way : space_.ways(base))
+            if (could_gain(way.at_least)) try_layers(way);
     }
 
     /// Resident layers leave less memory for activations, so the fastest number may be between the
@@ -148,18 +165,20 @@ class PlanSearch {
     /// the range, then of an eighth around the best, ... Steps between the two are taken to exceed
     /// their bounds by half as much as the nearer of these two does, which saves half of the
     /// simulations (70B, batch 8: 70 instead of 132).
-    void try_layers(const Planned& start) {
+    void try_layers(const PlanWay& way) {
         over_bound_ = 1;
+        const Planned& start = way.start;
         const std::int64_t least = start.training.resident_layers;
         const Tried first = try_plan(start);
-        if (!plans_.is_free("resident_layers")) return;
+        if (!is_free("resident_layers")) return;
         TrainingSpec training = start.training;
-        if (plans_.is_free("keep_last_layers")) training.keep_last_layers = 0;
-        const std::optional<Planned> none_kept = plans_.fitting(training);
+        if (is_free("keep_last_layers")) training.keep_last_layers = 0;
+        if (is_free("keep_attention_layers")) training.keep_attention_layers = 0;
+        const std::optional<Planned> none_kept = space_.fitting(training);
         if (!none_kept) return;
-        Planned with_all = plans_.with_most(*none_kept, &TrainingSpec::resident_layers);
+        Planned with_all = space_.with_most(*none_kept, &TrainingSpec::resident_layers);
         const std::int64_t most = with_all.training.resident_layers;
-        const Tried last = try_plan(plans_.with_kept_layers(std::move(with_all)));
+        const Tried last = try_plan(space_.with_kept_layers(std::move(with_all), way.kept));
         over_bound_ = (1 + std::min(first.over_bound, last.over_bound)) / 2;
         if (over_bound_ == kNever) over_bound_ = 1;
         std::map<std::int64_t, Seconds> known = {{least, first.seconds}, {most, last.seconds}};
@@ -169,8 +188,9 @@ class PlanSearch {
             const auto [entry, is_new] = known.try_emplace(layers, kNever);
             if (!is_new) return;
             training.resident_layers = layers;
-            if (std::optional<Planned> one = plans_.fitting(training))
-                entry->second = try_plan(plans_.with_kept_layers(*std::move(one))).seconds;
+            if (std::optional<Planned> one = space_.fitting(training))
+                entry->second =
+                    try_plan(space_.with_kept_layers(*std::move(one), way.kept)).seconds;
             if (entry->second < known.at(best)) best = layers;
         };
         std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4);
@@ -219,7 +239,8 @@ class PlanSearch {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& asked_;
-    PlanCandidates plans_;
+    PlanSpace space_;
+    TrainingSpec base_;  ///< as asked, or with a feed-forward in chunks
     TrainingSpec best_;
     Seconds best_seconds_ = kNever;
     double over_bound_ = 1;  ///< factor on bounds by which steps are taken to exceed them

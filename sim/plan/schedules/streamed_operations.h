@@ -51,6 +51,10 @@ class Streamed {
         return t_.resident_head() ? kNoBuffer : buffers_.head_weights;
     }
     const StreamedKernels& kernels(int layer) const { return kernels_[kind_of(model_, layer)]; }
+    std::size_t recompute(int layer) const {
+        return static_cast<std::size_t>(recompute_of(model_, t_, layer));
+    }
+    bool computes_input(int layer) const { return sluice::computes_input(model_, t_, layer); }
 
     bool last_pass() const { return pass_ + 1 == t_.passes; }
     /// The first micro-batch of the pass, and the one after its last.
@@ -66,8 +70,10 @@ class Streamed {
     void checkpoint_out(int layer, std::int32_t j);
     void loss();
     void backward(int layer);
+    void weights_back(int layer);
     void backward_micro_batch(int layer, std::int32_t j);
-    OperationId checkpoint_in(int layer, std::int32_t j);
+    OperationId checkpoint_in(int layer, std::int32_t j, OperationId place_is_free);
+    OperationId input_back(int layer, std::int32_t j);
 
     OperationId gradients_out(int layer, double bytes, OperationId after,
                               std::vector<BufferId> from = {});

@@ -6,6 +6,12 @@
 namespace sluice {
 namespace {
 
+// Enough that one layer's gradients arrive while another's are applied, and two more wait, should
+// an update take longer than usual. Predicted for qwen2.5-7b on h200-pcie5-16vcpu-128gib: one slab
+// takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
+// at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
+constexpr std::int64_t kDefaultHostSlabs = 4;
+
 /// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
 /// the result.
 std::int32_t finish_gradients(double parameters, bool summed, PlanBuilder& build) {
@@ -74,15 +80,32 @@ std::vector<Phase> streamed_phases() {
 ScheduleRecord streamed_schedule() {
     return {
         .name = "streamed",
-        .about = "Layers pass through the GPU and states stay on the host, so that large models "
-                 "fit; link and host can limit the speed.",
+        .about =
+            "Layers pass through the GPU and states stay on the host, so that large models "
+            "fit; link and host can limit the speed.",
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
-        .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
-                    "head_gradients", "recompute", "keep_last_layers", "kept_bits",
-                    "resident_layers", "resident_tables", "deferred_layers", "checkpoints",
-                    "state_bytes", "optimizer_threads", "clipping", "loss_chunk_tokens",
-                    "feed_forward_chunk_tokens", "distinct_tokens"},
+        .options = {"passes",
+                    "buffer_depth",
+                    "gradient_slabs",
+                    "host_gradient_slabs",
+                    "compute",
+                    "head_gradients",
+                    "recompute",
+                    "keep_last_layers",
+                    "keep_attention_layers",
+                    "kept_bits",
+                    "resident_layers",
+                    "resident_tables",
+                    "deferred_layers",
+                    "checkpoints",
+                    "saved_inputs",
+                    "state_bytes",
+                    "optimizer_threads",
+                    "clipping",
+                    "loss_chunk_tokens",
+                    "feed_forward_chunk_tokens",
+                    "distinct_tokens"},
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
                     .lacks = missing_in_trainer,
@@ -105,10 +128,33 @@ bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer
     return index >= 0 && (index + 1) * deferred / streamed > index * deferred / streamed;
 }
 
+Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (keeps_everything(model, training, layer)) return Recompute::none;
+    const int layers = model.layer_count();
+    // The order in which layers lose the output: where half of the inputs are saved, attention of a
+    // layer that has one would run twice more.
+    int place = layer;
+    if (training.saves_half()) place = layer / 2 + (saves_input(training, layer) ? layers / 2 : 0);
+    const bool keeps = place >= layers - training.keep_attention_layers;
+    return keeps ? Recompute::keep_attention : training.recompute;
+}
+
+bool saves_input(const TrainingSpec& training, int layer) {
+    return !training.saves_half() || layer % 2 == 0;
+}
+
+bool computes_input(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    return !saves_input(training, layer) && layer + 1 < model.layer_count();
+}
+
+bool input_leaves(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (!host_checkpoints(training) || !saves_input(training, layer)) return false;
+    if (layer == 0 && !training.resident_embedding()) return false;
+    return !training.saves_half() || layer + 2 < model.layer_count();
+}
+
 bool sums_gradients(const TrainingSpec& training) {
-    const std::int64_t chunk = training.feed_forward_chunk_tokens;
-    const bool in_chunks = chunk > 0 && chunk < training.micro_batch_block().tokens();
-    return training.micro_batches() > 1 || in_chunks;
+    return training.micro_batches() > 1 || training.micro_batch_block().in_chunks();
 }
 
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
@@ -121,6 +167,20 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
     const bool all = most == static_cast<double>(model.vocabulary + model.learned_positions);
     if (all || training.distinct_tokens == 0) return most;
     return std::min(most, static_cast<double>(training.distinct_tokens));
+}
+
+double state_bytes(const TrainingSpec& training) {
+    const double scales = training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
+    return static_cast<double>(training.state_bytes) + scales;
+}
+
+std::int64_t host_gradient_slabs(const TrainingSpec& training) {
+    return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
+}
+
+double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    constexpr double kTokens = 2 * 4, kRow = 3 * 4;
+    return kTokens * tokens(training) + kRow * embedding_rows_in_use(model, training);
 }
 
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
@@ -182,13 +242,20 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                            activation_bytes_per_token(model, kind).gate_up_8_bit *
                                                static_cast<double>(block.tokens()),
                                            0));
-        out.push_back(
-            {build.kernels(std::move(forward)),
-             build.kernels(recompute_kernels(model, kind, block, training.recompute, compute)),
-             build.kernels(std::move(back)), build.kernels(std::move(keeping)),
-             build.kernels(recompute_kernels(model, kind, block, Recompute::none)),
-             finish_gradients(parameters, sums_gradients(training), build),
-             update_on_device(parameters, kBf16, training, build)});
+        StreamedKernels of_kind;
+        of_kind.forward = build.kernels(std::move(forward));
+        of_kind.backward = build.kernels(std::move(back));
+        of_kind.forward_keeping = build.kernels(std::move(keeping));
+        for (const Recompute kept : {Recompute::full, Recompute::keep_attention, Recompute::none}) {
+            const auto at = static_cast<std::size_t>(kept);
+            of_kind.recompute[at] =
+                build.kernels(recompute_kernels(model, kind, block, kept, compute));
+            of_kind.forward_again[at] =
+                build.kernels(forward_again_kernels(model, kind, block, kept, compute));
+        }
+        of_kind.finish_gradients = finish_gradients(parameters, sums_gradients(training), build);
+        of_kind.update = update_on_device(parameters, kBf16, training, build);
+        out.push_back(of_kind);
     }
     return out;
 }

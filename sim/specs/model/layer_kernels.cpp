@@ -70,10 +70,9 @@ class LayerKernels {
     void rotary_backward() {
         if (!learned_positions_)
             on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary_backward);
-        if (a_.qk_norm) {
+        if (a_.qk_norm)
             on_heads("head norm backward", MemoryBoundWork::head_norm_backward,
                      traffic_.head_norm_backward);
-        }
     }
     AttentionSize attention() const {
         return {block_.sequences, block_.sequence, a_.heads, a_.kv_heads,
@@ -111,10 +110,9 @@ class LayerKernels {
     }
     /// Experts get their tokens again, each copy read once and written once.
     void restore_feed_forward() {
-        if (f_.experts > 0) {
-            add(memory_bound("permute tokens",
-                             2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
-        }
+        if (f_.experts == 0) return;
+        add(memory_bound("permute tokens",
+                         2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
     }
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
@@ -178,8 +176,7 @@ class LayerKernels {
         use("kv up", a_.heads * (a_.head_dim - a_.rope_dim + a_.value_dim), a_.kv_rank);
     }
 
-    /// Dense: one block over the tokens of a chunk. Experts: its tokens, spread evenly, and the
-    /// shared block.
+    /// Experts share the tokens of a chunk evenly; a dense layer is one block.
     template <typename Use>
     void each_block(Use use) {
         const std::int64_t chunk =
@@ -201,12 +198,10 @@ class LayerKernels {
                 std::int64_t{1});
     }
 
-    void activation(MemoryBoundWork work, std::int64_t rows, std::int64_t width,
-                    double bytes_per_element) {
+    void activation(MemoryBoundWork work, std::int64_t rows, std::int64_t width, double bytes) {
         constexpr double kUngated = 2.0 / 3;  // two matrices instead of three
-        add(f_.gated
-                ? elementwise("activation", work, rows, width, bytes_per_element)
-                : memory_bound("activation", kUngated * bytes_per_element * product(rows, width)),
+        add(f_.gated ? elementwise("activation", work, rows, width, bytes)
+                     : memory_bound("activation", kUngated * bytes * product(rows, width)),
             traffic_.launches_activation);
     }
     void route() {
@@ -249,16 +244,25 @@ void append_attention_forward(LayerKernels& k, bool with_attention) {
     k.norm("norm");
 }
 
-}  // namespace
-
-KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style, Compute compute) {
-    LayerKernels k(model, layer, block, style, compute);
-    append_attention_forward(k, true);
+/// Forward, less what was kept.
+KernelList forward_without(Recompute kept, LayerKernels k) {
+    kept == Recompute::none ? k.norm("norm") : append_attention_forward(k, kept == Recompute::full);
     k.feed_forward(true);
     if (k.norms() > 2) k.norm("norm after feed-forward");
     k.feed_forward_residual();
     return k.take();
+}
+
+}  // namespace
+
+KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                           KernelStyle style, Compute compute) {
+    return forward_without(Recompute::full, {model, layer, block, style, compute});
+}
+
+KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                 Recompute kept, Compute compute) {
+    return forward_without(kept, {model, layer, block, KernelStyle::fused, compute});
 }
 
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
@@ -271,6 +275,7 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
         return k.take();
     }
     append_attention_forward(k, recompute == Recompute::full);
+    if (block.in_chunks()) k.norm("norm");
     // A norm after the feed-forward needs its input in backward, so the down projection runs again.
     k.feed_forward(k.norms() > 2);
     return k.take();

@@ -12,6 +12,7 @@ struct TokenBlock {
     std::int64_t sequence = 0;            ///< tokens of one sequence
     std::int64_t feed_forward_chunk = 0;  ///< tokens that pass the feed-forward together; 0: all
     std::int64_t tokens() const { return sequences * sequence; }
+    bool in_chunks() const { return feed_forward_chunk > 0 && feed_forward_chunk < tokens(); }
 };
 
 /// How the work between the matrix products is done. `fused`: the trainer's kernels, each tensor
@@ -34,10 +35,15 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
                            KernelStyle style, Compute compute = Compute::bf16);
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
-/// kept. With `none`, elementwise kernels still restore both normed inputs and, for experts, their
-/// copies of the tokens. Backward itself restores the activation's product.
+/// kept. With a feed-forward in chunks the normed input is restored twice, as backward keeps it no
+/// longer than needed. With `none`, elementwise kernels still restore both normed inputs and, for
+/// experts, their copies of the tokens. Backward itself restores the activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, Compute compute = Compute::bf16);
+
+/// Forward once more, for the layer's output: less what `kept` left.
+KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                 Recompute kept, Compute compute = Compute::bf16);
 
 /// Input and weight gradients of every product, attention backward, elementwise work. With
 /// `sums_gradients`, weight gradients are added to sums in fp32.

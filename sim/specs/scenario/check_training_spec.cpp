@@ -66,6 +66,23 @@ void check_passes(const TrainingSpec& spec) {
             "checkpoints");
 }
 
+/// The layer that computes an input again has its weights beside those of the next layer, and one
+/// input of all layers is computed at a time.
+void check_saved_inputs(const TrainingSpec& spec) {
+    if (!spec.saves_half()) return;
+    if (spec.micro_batches() > 1)
+        throw InputError(
+            fmt::format("--saved-inputs is half with {} micro-batches, expected one; give all, or "
+                        "a larger --micro-batch",
+                        spec.micro_batches()),
+            "saved_inputs");
+    if (spec.buffer_depth < 2)
+        throw InputError(
+            "--saved-inputs is half with one weight slot, expected two or more; give "
+            "all, or --buffer-depth 2",
+            "saved_inputs");
+}
+
 /// PyTorch's checkpointing of a layer keeps only its input.
 void check_recompute(const TrainingSpec& spec) {
     if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
@@ -154,6 +171,7 @@ void check_training_spec(const TrainingSpec& spec) {
     }
     check_recompute(spec);
     check_deferred(spec);
+    check_saved_inputs(spec);
     check_fp8(spec);
 }
 

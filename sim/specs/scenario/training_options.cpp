@@ -112,6 +112,10 @@ std::vector<Option> declare_training_options() {
          {"cudnn", index(AttentionKernel::cudnn)}}));
     options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
                                                    "last layers that recompute nothing"));
+    options.push_back(option<&T::keep_attention_layers>(
+        "keep_attention_layers", "layers", 0, 10'000,
+        "last layers that keep the output of attention, which takes most of the time of long "
+        "sequences; with saved_inputs half, layers with a saved input first"));
     options.push_back(option<&T::kept_bits>(
         "kept_bits", "bits", 8, 16,
         "bits of each number of gate and up, the largest tensor that a layer keeps for backward: "
@@ -136,6 +140,11 @@ std::vector<Option> declare_training_options() {
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},
                                                {"host", index(CheckpointPlacement::host)}}));
+    options.push_back(option<&T::saved_inputs>(
+        "saved_inputs", "", 0, 1,
+        "layer inputs that wait for backward: all, or half, from which backward computes the "
+        "others again",
+        {{"all", index(SavedInputs::all)}, {"half", index(SavedInputs::half)}}));
     options.push_back(option<&T::moments>(
         "moments", "", 0, 1, "memory in which the optimizer's moments wait",
         {{"device", index(MomentPlacement::device)}, {"host", index(MomentPlacement::host)}}));

@@ -23,6 +23,9 @@ enum class Sharding : std::uint8_t { full, states, none, gradients };
 /// How PyTorch's Adam runs: as one kernel, or by default as one list kernel an operation.
 enum class AdamKernel : std::uint8_t { fused, foreach };
 enum class CheckpointPlacement : std::uint8_t { device, host };
+/// Of layers: every one's, or every second one's, from which the layer before the others computes
+/// theirs again.
+enum class SavedInputs : std::uint8_t { all, half };
 enum class MomentPlacement : std::uint8_t { device, host };
 /// What waits on the host in addition to the moments, each with those before it: nothing; masters
 /// of layers whose products read FP8 weights; the weights, two layers of which are on the device;
@@ -61,13 +64,16 @@ struct TrainingSpec {
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
-    std::int64_t kept_bits = 16;        ///< of each number of gate and up where these are kept
+    std::int64_t keep_attention_layers =
+        0;                        ///< that keep attention's output; see recompute_of()
+    std::int64_t kept_bits = 16;  ///< of each number of gate and up where these are kept
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;
     /// Layers on the host, evenly spread, whose updates run beside the next forward, in its order.
     std::int64_t deferred_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
+    SavedInputs saved_inputs = SavedInputs::all;
     /// Of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;
     Offload offload = Offload::none;       ///< (llmq)
@@ -108,6 +114,7 @@ struct TrainingSpec {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
     }
     TokenBlock batch_block() const { return {batch, sequence, 0}; }
+    bool saves_half() const { return saved_inputs == SavedInputs::half; }
     bool resident_head() const { return resident_tables != ResidentTables::none; }
     bool resident_embedding() const { return resident_tables == ResidentTables::both; }
 };

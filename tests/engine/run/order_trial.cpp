@@ -87,6 +87,11 @@ TrialSubject trial_subject(std::uint64_t seed) {
     if (t.clipping != Clipping::exact && draw.one_in(2)) t.deferred_layers = draw.below(layers + 1);
     t.recompute = static_cast<Recompute>(draw.below(3));
     t.checkpoints = static_cast<CheckpointPlacement>(draw.below(2));
+    t.keep_attention_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
+    if (t.micro_batches() == 1 && draw.one_in(2)) {
+        t.saved_inputs = SavedInputs::half;
+        t.buffer_depth = 2 + draw.below(3);
+    }
     if (t.micro_batches() > 1 && draw.one_in(2)) {
         t.passes = t.micro_batches();
         t.checkpoints = CheckpointPlacement::device;

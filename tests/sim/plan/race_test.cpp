@@ -110,15 +110,18 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
         for (const auto& [slabs, host_slabs] : {std::pair{1, 1}, {1, 2}, {2, 0}, {4, 1}}) {
             for (const auto& [micro_batch, passes] :
                  {std::pair{4, 1}, {2, 1}, {1, 1}, {2, 2}, {1, 2}, {1, 4}}) {
-                for (const int place : {0, 1}) {
-                    if (place == 1 && passes > 1) continue;
+                // Inputs on the device or the host, and half of them.
+                for (const int place : {0, 1, 2, 3}) {
+                    if (place > 0 && passes > 1) continue;
+                    if (place > 1 && (micro_batch < t.batch || depth < 2)) continue;
                     for (const int clipping : {0, 1, 2}) {
                         t.buffer_depth = depth;
                         t.gradient_slabs = slabs;
                         t.host_gradient_slabs = host_slabs;
                         t.micro_batch = micro_batch;
                         t.passes = passes;
-                        t.checkpoints = static_cast<CheckpointPlacement>(place);
+                        t.checkpoints = static_cast<CheckpointPlacement>(place % 2);
+                        t.saved_inputs = static_cast<SavedInputs>(place / 2);
                         t.clipping = static_cast<Clipping>(clipping);
                         for (const auto& [resident, tables, deferred] :
                              {std::tuple{0, ResidentTables::none, 0},
@@ -162,14 +165,15 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                 find_early_reuse(unrolled, plan, found);
                 for (const std::string& race : found) {
                     races.emplace(
-                        race, fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
-                                          " host; passes {} micro-batches {} checkpoints {} "
-                                          "clipping {} resident {} tables {} deferred {}",
-                                          layers, tied, t.buffer_depth, t.gradient_slabs,
-                                          t.host_gradient_slabs, t.passes, t.micro_batches(),
-                                          static_cast<int>(t.checkpoints),
-                                          static_cast<int>(t.clipping), t.resident_layers,
-                                          static_cast<int>(t.resident_tables), t.deferred_layers));
+                        race,
+                        fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
+                                    " host; passes {} micro-batches {} checkpoints {} "
+                                    "clipping {} saved inputs {} resident {} tables {} deferred {}",
+                                    layers, tied, t.buffer_depth, t.gradient_slabs,
+                                    t.host_gradient_slabs, t.passes, t.micro_batches(),
+                                    static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
+                                    static_cast<int>(t.saved_inputs), t.resident_layers,
+                                    static_cast<int>(t.resident_tables), t.deferred_layers));
                 }
             });
         }

@@ -67,12 +67,8 @@ class Accesses {
         layer_ = op.layer;
         j_ = op.micro_batch;
         if (op.kind == OperationKind::forward && layer_ == 0 && j_ == 0) writes(Place::norm);
-        if (op.kind == OperationKind::forward || op.kind == OperationKind::backward) {
-            if (resident())
-                reads(Place::resident_layer, layer_);
-            else
-                reads(Place::slot, layer_ % t_.buffer_depth);
-        }
+        if (op.kind == OperationKind::forward || op.kind == OperationKind::backward)
+            reads_weights(layer_);
         switch (op.kind) {
             case OperationKind::copy_weights_in:
             case OperationKind::copy_gradients_out:
@@ -89,6 +85,12 @@ class Accesses {
     void reads(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, false}); }
     void writes(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, true}); }
 
+    void reads_weights(int layer) {
+        if (layer < t_.resident_layers)
+            reads(Place::resident_layer, layer);
+        else
+            reads(Place::slot, layer % t_.buffer_depth);
+    }
     bool resident() const { return layer_ >= 0 && layer_ < t_.resident_layers; }
     void touches_gradient(bool writing) {
         const bool held = resident() && t_.clipping == Clipping::exact;
@@ -96,9 +98,12 @@ class Accesses {
                              held ? layer_ : in_turn(t_.gradient_slabs), writing});
     }
     bool on_host() const { return t_.checkpoints == CheckpointPlacement::host; }
+    bool half() const { return t_.saved_inputs == SavedInputs::half; }
     std::int64_t input(std::int64_t layer, std::int64_t j) const {
         const std::int64_t in_pass = layer == 0 ? j : j % t_.micro_batches_of_a_pass();
-        return (on_host() ? layer % 2 : layer) * t_.micro_batches() + in_pass;
+        // All inputs that are computed again are in one place.
+        const bool one = on_host() || (half() && layer % 2 == 1);
+        return (one ? layer % 2 : layer) * t_.micro_batches() + in_pass;
     }
     std::int64_t in_turn(std::int64_t slabs) const { return (layers_ - 1 - layer_) % slabs; }
     std::int64_t host_slab() const {
@@ -204,12 +209,18 @@ class Accesses {
                     reads(Place::rows_in);
                 else
                     reads(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
+                if (half()) return writes(Place::input, input(layer_, j_));
                 return writes(Place::coming_back, came_back_++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
                 writes(Place::gradient_sum, t_.passes == 1 ? 0 : layer_);
                 if (j_ + 1 == t_.micro_batches()) touches_gradient(true);
-                if (on_host()) return reads(Place::coming_back, (came_back_ - 1) % 2);
+                if (half() && layer_ % 2 == 1 && layer_ + 1 < layers_) {
+                    reads_weights(layer_ - 1);
+                    reads(Place::input, input(layer_ - 1, j_));
+                    return writes(Place::input, input(layer_, j_));
+                }
+                if (on_host() && !half()) return reads(Place::coming_back, (came_back_ - 1) % 2);
                 return reads(Place::input, input(layer_, j_));
             default:
                 FAIL("an operation that the streamed schedule does not have");

@@ -139,6 +139,25 @@ TEST_CASE("plan choice: a large batch passes in parts that keep everything", "[s
     }
 }
 
+TEST_CASE("plan choice: a long sequence keeps attention's output of most layers", "[simulate]") {
+    const ModelSpec model = read_model(PlannedModel{.model = "qwen2.5-7b", .untied = true});
+    TrainingSpec asked = batch_of(1);
+    asked.sequence = 524'288;
+    const PlanChoice choice = choose_plan(model, h200(), asked, {});
+    const TrainingSpec& t = choice.training;
+    CHECK(t.saved_inputs == SavedInputs::half);
+    CHECK(t.checkpoints == CheckpointPlacement::host);
+    CHECK(t.feed_forward_chunk_tokens > 0);
+    CHECK(t.keep_attention_layers > 20);
+    CHECK(fits_machine(model, h200(), t));
+    // Attention once more in four layers is slower, and one layer more does not fit.
+    TrainingSpec other = t;
+    other.keep_attention_layers -= 4;
+    CHECK(seconds_of(model, h200(), other) > 1.02 * seconds_of(model, h200(), t));
+    other.keep_attention_layers = t.keep_attention_layers + 1;
+    CHECK_FALSE(fits_machine(model, h200(), other));
+}
+
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);

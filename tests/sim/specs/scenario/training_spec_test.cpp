@@ -251,6 +251,15 @@ TEST_CASE("training spec: passes are equal parts of a batch", "[plan]") {
                ContainsSubstring("--checkpoints is host with 2 passes"));
 }
 
+TEST_CASE("training spec: half of the inputs are saved of one micro-batch, with two slots",
+          "[plan]") {
+    CHECK_NOTHROW(check_training_spec(parse(R"({"saved_inputs": "half"})")));
+    CHECK_THAT(check_error(R"({"saved_inputs": "half", "batch": 8, "micro_batch": 2})"),
+               ContainsSubstring("--saved-inputs is half with 4 micro-batches, expected one"));
+    CHECK_THAT(check_error(R"({"saved_inputs": "half", "buffer_depth": 1})"),
+               ContainsSubstring("--saved-inputs is half with one weight slot"));
+}
+
 TEST_CASE("training spec: chunks too small to plan say the least that would do", "[plan]") {
     // 8 x 1,000,000 tokens over 100,000 chunks are 80 tokens each.
     CHECK_THAT(check_error(R"({"seq": 1000000, "feed_forward_chunk_tokens": 1})"),
