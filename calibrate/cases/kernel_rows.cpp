@@ -153,7 +153,7 @@ ShapeLimits shape_limits(Bench& bench, Seconds longest) {
                                    .b = matrix(input_zone(bench), 1, DType::bf16),
                                    .transpose_b = Transpose::yes};
     const Sample sample = time_on_compute_lane(bench.device, kernel_timing(bench),
-                                               [&](auto) { bench.device.kernels().gemm(product); });
+                                               [&](auto) { bench.device.products()->gemm(product); });
     const double rate = 2 * static_cast<double>(size * size * size) / sample.median;
     return {is_gpu, flops_limit(rate, longest), bench.quick};
 }
