@@ -141,8 +141,9 @@ std::string failure_text(const MeasureFlags& flags, const std::string& file,
     if (!others.empty()) {
         text += fmt::format("; leave {} out with: {}", left.front(), command_for(flags, others));
     } else if (has_former) {
-        text += fmt::format("; leave {} out with: {} fit {} --out {}{}", left.front(),
-                            flags.program, file, flags.out, flags.base ? " --base " + *flags.base : "");
+        text +=
+            fmt::format("; leave {} out with: {} fit {} --out {}{}", left.front(), flags.program,
+                        file, flags.out, flags.base ? " --base " + *flags.base : "");
     }
     return text + ")";
 }

@@ -191,7 +191,8 @@ class Calibration {
     }
 
     bool is_quick(const std::string& name) const {
-        return flags_.quick || std::ranges::find(flags_.quick_cases, name) != flags_.quick_cases.end();
+        return flags_.quick ||
+               std::ranges::find(flags_.quick_cases, name) != flags_.quick_cases.end();
     }
 
     void measure_case(const Case& one, Bench& bench, std::optional<ClockWatch>& watch,

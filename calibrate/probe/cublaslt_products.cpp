@@ -15,7 +15,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kComputeFp32 = 68;  // CUBLAS_COMPUTE_32F
+constexpr int kComputeFp32 = 68;                 // CUBLAS_COMPUTE_32F
 constexpr int kTransposeA = 3, kTransposeB = 4;  // CUBLASLT_MATMUL_DESC_TRANSA, _TRANSB
 constexpr int kMaxWorkspace = 1;                 // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 
@@ -107,7 +107,7 @@ class CublasLtProducts final : public Products {
     };
 
     const Plan& plan_of(const Product& product, const Matrix& added) {
-        const Key key{shape_of(product.b), shape_of(product.a),  shape_of(added),
+        const Key key{shape_of(product.b), shape_of(product.a), shape_of(added),
                       shape_of(product.d), product.transpose_b, product.transpose_a};
         const auto found = plans_.find(key);
         return found != plans_.end() ? found->second : plans_.emplace(key, plan(key)).first->second;

@@ -48,8 +48,8 @@ void CudaDriver::check(int status, const char* what) const {
     if (status == 0) return;
     const char* error = nullptr;
     error_name(status, &error);
-    throw std::runtime_error(
-        fmt::format("CUDA driver: {} failed: {}", what, error == nullptr ? "unknown error" : error));
+    throw std::runtime_error(fmt::format("CUDA driver: {} failed: {}", what,
+                                         error == nullptr ? "unknown error" : error));
 }
 
 const CudaDriver* cuda_driver() {

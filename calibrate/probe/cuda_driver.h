@@ -1,5 +1,5 @@
-// What does the probe call of NVIDIA's driver? Its interface as documented (CUDA Driver API), loaded
-// from libcuda.so.1, so that the probe needs neither toolkit nor GPU to be built or started.
+// What does the probe call of NVIDIA's driver? Its interface as documented (CUDA Driver API),
+// loaded from libcuda.so.1, so that the probe needs neither toolkit nor GPU to be built or started.
 #pragma once
 
 #include <cstddef>
@@ -42,9 +42,9 @@ struct CudaDriver {
     void check(int status, const char* what) const;
 };
 
-inline constexpr int kMultiprocessorCount = 16;       // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-inline constexpr unsigned kStreamNonBlocking = 1;     // CU_STREAM_NON_BLOCKING
-inline constexpr unsigned kEventBlockingSync = 1;     // CU_EVENT_BLOCKING_SYNC
+inline constexpr int kMultiprocessorCount = 16;    // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+inline constexpr unsigned kStreamNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
+inline constexpr unsigned kEventBlockingSync = 1;  // CU_EVENT_BLOCKING_SYNC
 
 /// Null if there is no driver, or it shows no GPU.
 const CudaDriver* cuda_driver();

@@ -47,9 +47,8 @@ class DriverDevice final : public Device {
         facts.memory_capacity = static_cast<Bytes>(total);
         facts.context = context_bytes_;
         facts.numa_node = numa_node();
-        driver_.check(
-            driver_.attribute(&facts.multiprocessors, kMultiprocessorCount, device_),
-            "cuDeviceGetAttribute");
+        driver_.check(driver_.attribute(&facts.multiprocessors, kMultiprocessorCount, device_),
+                      "cuDeviceGetAttribute");
         return facts;
     }
     Bytes memory_in_use() const override {
@@ -84,9 +83,9 @@ class DriverDevice final : public Device {
     }
     void release_host(void* memory) override { driver_.unregister_host(memory); }
     void copy(Lane lane, void* to, const void* from, Bytes bytes) override {
-        driver_.check(driver_.copy(address(to), address(from), static_cast<std::size_t>(bytes),
-                                   stream(lane)),
-                      "cuMemcpyAsync");
+        driver_.check(
+            driver_.copy(address(to), address(from), static_cast<std::size_t>(bytes), stream(lane)),
+            "cuMemcpyAsync");
     }
     void finish_all() override { driver_.synchronize(); }
 

@@ -1,6 +1,7 @@
 // On which device does a plan run? A device has memory, lanes that copy and compute in order, and
-// events between them. There are two implementations for training: host_memory_device (anywhere) and cuda_device. Also:
-// the device that a command line names, and copies between GPUs of one machine.
+// events between them. There are two implementations for training: host_memory_device (anywhere)
+// and cuda_device. Also: the device that a command line names, and copies between GPUs of one
+// machine.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,6 @@ namespace sluice {
 namespace {
 
 using Elements = std::vector<std::int64_t>;
-
 void append(Elements& out, std::int64_t count, std::int64_t elements) {
     out.insert(out.end(), static_cast<std::size_t>(count), elements);
 }
@@ -31,7 +30,6 @@ void split(Elements& out, const ParameterTensor& tensor, const LayerSpec& layer)
 }
 
 constexpr KernelStyle kStyle = KernelStyle::plain;
-
 // Host time of a plain PyTorch model, in units of an eager operation: Python and autograd of a
 // kernel, and the addition of torch.utils.checkpoint to a layer's forward and backward. Measured
 // with validation/peers' model "narrow", which leaves the GPU nearly idle, on an H200 machine: 28
@@ -219,9 +217,11 @@ void PyTorchStep::pass() {
 
 void PyTorchStep::declare_kernels() {
     const TokenBlock block = pass_.batch_block();
+    const std::int64_t rank = pass_.adapter_rank;
     for (const LayerSpec& kind : model_.kinds)
-        kinds_.push_back({build_.kernels(forward_kernels(model_, kind, block, kStyle)),
-                          build_.kernels(backward_kernels(model_, kind, block, kStyle))});
+        kinds_.push_back(
+            {build_.kernels(forward_kernels(model_, kind, block, kStyle, {}, rank)),
+             build_.kernels(backward_kernels(model_, kind, block, kStyle, false, {}, rank))});
     const double input = input_bytes(model_, pass_);
     embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
     embedding_backward_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
