@@ -262,7 +262,8 @@ ScheduleRecord cluster_schedule() {
                            ? plan_sharded(model, machine, training)
                            : Replicated(model, machine, training).plan();
             },
-        .options = {"gpus", "sharding", "recompute", "adam", "attention", "adapter_rank"},
+        .options = {"gpus", "sharding", "recompute", "keep_last_layers", "adam", "attention",
+                    "adapter_rank"},
         .program = {.name = "PyTorch FSDP2 or DDP",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "torch 2.11.0, torch.distributed; AMD: "

@@ -236,9 +236,9 @@ void PyTorchStep::declare_buffers() {
     saved_.clear();
     for (int layer = 0; layer < layers_; ++layer) {
         inputs_.push_back(build_.device_buffer("layer input", Kind::checkpoints, input));
-        if (keeps_all())
-            saved_.push_back(activations("autograd's saved tensors",
-                                         saved_bytes_per_token(model_, model_.layer(layer)).saved));
+        const double bytes = saved_bytes_per_token(model_, model_.layer(layer)).saved;
+        saved_.push_back(keeps_all(layer) ? activations("autograd's saved tensors", bytes)
+                                          : kNoBuffer);
     }
     last_ = build_.device_buffer("last hidden state, and normed", Kind::activations, 2 * input);
     gradient_ = build_.device_buffer("gradient of the hidden state", Kind::activations, input);
@@ -259,10 +259,10 @@ Operation PyTorchStep::forward(int layer) {
     const double temporary = saved_bytes_per_token(model_, model_.layer(layer)).forward_temporary;
     Operation work = gpu_operation(
         {own}, {inputs_[index],
-                keeps_all() ? saved_[index] : activations("forward temporaries", temporary)});
+                keeps_all(layer) ? saved_[index] : activations("forward temporaries", temporary)});
     if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
     work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
-                            (keeps_all() ? 0 : kCheckpointForward);
+                            (keeps_all(layer) ? 0 : kCheckpointForward);
     return work;
 }
 
@@ -286,11 +286,12 @@ Operation PyTorchStep::backward(int layer) {
     const SavedBytes bytes = saved_bytes_per_token(model_, model_.layer(layer));
     const LayerKernels& own = kinds_[kind_of(model_, layer)];
     Operation work = gpu_operation(
-        {own.backward}, {inputs_[index], gradient_,
-                         activations("backward of a layer",
-                                     bytes.backward_temporary + (keeps_all() ? 0 : bytes.saved))});
+        {own.backward},
+        {inputs_[index], gradient_,
+         activations("backward of a layer",
+                     bytes.backward_temporary + (keeps_all(layer) ? 0 : bytes.saved))});
     work.eager_operations = eager_operations(kBackwardOperations, own.backward);
-    if (keeps_all()) return also_using(std::move(work), {saved_[index]});
+    if (keeps_all(layer)) return also_using(std::move(work), {saved_[index]});
     work.eager_operations +=
         eager_operations(kForwardOperations, own.forward) + kCheckpointBackward;
     work.kernels.insert(work.kernels.begin(), own.forward);
