@@ -158,9 +158,9 @@ void run_large_product(Bench& bench) {
     };
     const Bytes result = (bench.arena_bytes - kSparedAtEnd - kLargeMatrix) / 4096 * 4096;
     bench.device.products()->gemm({.d = matrix(result),
-                                 .a = matrix(0),
-                                 .b = matrix(kLargeMatrix),
-                                 .transpose_b = Transpose::yes});
+                                   .a = matrix(0),
+                                   .b = matrix(kLargeMatrix),
+                                   .transpose_b = Transpose::yes});
 }
 
 /// 0 without a GPU that computes products, or if its memory is too small to heat it.

@@ -229,7 +229,6 @@ void PyTorchStep::declare_kernels() {
     loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
 }
 
-/// The buffers of a pass.
 void PyTorchStep::declare_buffers() {
     const double input = input_bytes(model_, pass_);
     inputs_.clear();
@@ -255,11 +254,11 @@ double PyTorchStep::eager_operations(double of_a_launch, std::int32_t kernels) c
 
 Operation PyTorchStep::forward(int layer) {
     const auto index = static_cast<std::size_t>(layer);
-    const std::int32_t own = kinds_[kind_of(model_, layer)].forward;
     const double temporary = saved_bytes_per_token(model_, model_.layer(layer)).forward_temporary;
     Operation work = gpu_operation(
-        {own}, {inputs_[index],
-                keeps_all(layer) ? saved_[index] : activations("forward temporaries", temporary)});
+        {kinds_[kind_of(model_, layer)].forward},
+        {inputs_[index],
+         keeps_all(layer) ? saved_[index] : activations("forward temporaries", temporary)});
     if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
     work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
                             (keeps_all(layer) ? 0 : kCheckpointForward);
