@@ -21,7 +21,7 @@ void add_host_sizes(const Measurements& m, ProfileJson& profile) {
                                  facts.cpu_name.empty() ? "processor not known" : facts.cpu_name,
                                  facts.cpus, facts.physical_cores, std::max(1.0, facts.numa_nodes),
                                  facts.numa_nodes > 1 ? "s" : ""));
-    profile.set_flag("host.unified_memory", !facts.has_gpu);
+    if (!facts.is_host_only()) profile.set_flag("host.unified_memory", !facts.has_gpu);
     const Origin system = measured_here(m, "as the system says: what this process may use");
     profile.set_number("host.cores", facts.cpus, {}, system);
     profile.set_number("host.memory_capacity_gb", facts.host_memory_bytes / kGiga, {}, system);

@@ -18,8 +18,9 @@ struct TokenBlock {
 /// How the work between the matrix products is done. `fused`: the trainer's kernels, each tensor
 /// read once and written once. `eager`: a plain PyTorch module with one kernel per operation
 /// (RMSNorm in fp32 takes six, rotary four). `plain`: as eager, but RMSNorm is one kernel
-/// (torch.nn.RMSNorm).
-enum class KernelStyle : std::uint8_t { fused, eager, plain };
+/// (torch.nn.RMSNorm). `modules`: as eager, and experts run one after another
+/// (module_experts.h).
+enum class KernelStyle : std::uint8_t { fused, eager, plain, modules };
 
 /// The tensors of forward that are kept for backward.
 enum class Recompute : std::uint8_t {
@@ -31,8 +32,10 @@ enum class Recompute : std::uint8_t {
 /// Operands of the layers' products. In FP8 they are cast before each product, one scale a tensor.
 enum class Compute : std::uint8_t { bf16, fp8 };
 
+/// With an `adapter_rank` above 0, linear layers have adapters (adapters.h) and are frozen.
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style, Compute compute = Compute::bf16);
+                           KernelStyle style, Compute compute = Compute::bf16,
+                           std::int64_t adapter_rank = 0);
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
 /// kept. With a feed-forward in chunks the normed input is restored twice, as backward keeps it no
@@ -49,7 +52,7 @@ KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer,
 /// `sums_gradients`, weight gradients are added to sums in fp32.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients = false,
-                            Compute compute = Compute::bf16);
+                            Compute compute = Compute::bf16, std::int64_t adapter_rank = 0);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
 /// the gradients only) without the cast of the output projection, which all chunks share.

@@ -162,6 +162,10 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::adam>(
         "adam", "", 0, 1, "kernels of PyTorch's Adam: fused, or its default, foreach",
         {{"fused", index(AdamKernel::fused)}, {"foreach", index(AdamKernel::foreach)}}));
+    options.push_back(option<&T::adapter_rank>("adapter_rank", "", 0, 65'536,
+                                               "rank of the low-rank adapters (LoRA) of all linear "
+                                               "layers, which alone are trained; 0: all "
+                                               "weights are trained"));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::fork>(

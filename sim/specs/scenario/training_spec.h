@@ -78,6 +78,7 @@ struct TrainingSpec {
     MomentPlacement moments = MomentPlacement::device;
     Offload offload = Offload::none;       ///< (llmq)
     Update update = Update::delayed;       ///< (roundpipe)
+    std::int64_t adapter_rank = 0;         ///< of low-rank adapters; 0: all weights are trained
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
