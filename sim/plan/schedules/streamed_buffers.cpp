@@ -3,6 +3,7 @@
 
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -258,8 +259,7 @@ class StreamedDeclaration {
 }  // namespace
 
 double state_bytes(const TrainingSpec& training) {
-    const double scales = training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
-    return static_cast<double>(training.state_bytes) + scales;
+    return state_precision(training.state_bytes).bytes_with_scales();
 }
 
 double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {

@@ -112,7 +112,7 @@ TEST_CASE("plan choice: a hundredth of device and host stays free", "[simulate]"
     for (const char* name : {"h200-sxm-pcie5-1.5tb", "gb300", "b300-sxm"}) {
         INFO(name);
         const MachineSpec machine = resolve_machine(read_machine_profile(name));
-        for (const int bytes : {12, 8, 6}) {
+        for (const int bytes : {12, 8, 6, 5, 4}) {
             asked.state_bytes = bytes;
             const PlanChoice choice = choose_plan(model, machine, asked, {"micro_batch"});
             if (choice.settings.empty()) continue;
