@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "sim/answers/predict/tight_buffers.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/streamed.h"
@@ -15,7 +16,6 @@ namespace {
 
 /// A change that gains a smaller share of the step is not worth its memory or a simulation.
 constexpr double kLeastWorth = 0.001;
-
 using Layers = std::int64_t TrainingSpec::*;
 
 /// A training that keeps the rules, and its plan.
@@ -35,10 +35,12 @@ class PlanSearch {
     PlanChoice run() {
         const std::optional<Seconds> as_asked = seconds_of(asked_);
         if (as_asked) best_seconds_ = *as_asked;
-        for (const bool leave_room : {true, false}) {
-            leave_room_ = leave_room;
-            if (leave_room || best_seconds_ == kNever) try_host_slabs();
-        }
+        leave_room_ = true;
+        try_host_slabs();
+        leave_room_ = false;
+        if (best_seconds_ == kNever) try_host_slabs();
+        for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
+            if (best_seconds_ == kNever) try_micro_batches(tighter);
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
         return with_reasons({best_, best_seconds_, as_asked, {}});
     }
@@ -46,8 +48,7 @@ class PlanSearch {
   private:
     static constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 
-    /// What backward computes again and where the tables are, with the fewest resident layers and
-    /// the most kept ones.
+    /// Recomputation and home of the tables, with the fewest resident and the most kept layers.
     struct Way {
         Planned start;
         Seconds at_least = 0;  ///< with any number of resident layers
@@ -78,8 +79,8 @@ class PlanSearch {
 
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
         const std::optional<Planned> one = fitting(training);
-        if (!one) return std::nullopt;
-        return simulate_step(one->plan, machine_, training).step;
+        return one ? std::optional(simulate_step(one->plan, machine_, training).step)
+                   : std::nullopt;
     }
 
     /// All of these values of an option where it is free, else what was asked.
@@ -263,8 +264,7 @@ class PlanSearch {
         return {seconds, seconds / bound};
     }
 
-    /// Without each change that is not worth its memory; with the step time without each of the
-    /// others.
+    /// Drops changes not worth their memory; says the step time without each of the others.
     PlanChoice with_reasons(PlanChoice choice) const {
         for (const Option& option : training_options()) {
             if (option.get(choice.training) == option.get(asked_)) continue;
