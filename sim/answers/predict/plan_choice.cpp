@@ -35,12 +35,12 @@ class PlanSearch {
     PlanChoice run() {
         const std::optional<Seconds> as_asked = seconds_of(asked_);
         if (as_asked) best_seconds_ = *as_asked;
-        leave_room_ = true;
-        try_host_slabs();
-        leave_room_ = false;
-        if (best_seconds_ == kNever) try_host_slabs();
-        for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
-            if (best_seconds_ == kNever) try_micro_batches(tighter);
+        for (const bool leave_room : {true, false}) {
+            leave_room_ = leave_room;
+            if (leave_room || best_seconds_ == kNever) try_host_slabs();
+            for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
+                if (best_seconds_ == kNever) try_micro_batches(tighter);
+        }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
         return with_reasons({best_, best_seconds_, as_asked, {}});
     }
@@ -166,7 +166,7 @@ class PlanSearch {
         std::optional<Planned> as_it_is = planned(training);
         if (!as_it_is || as_it_is->fits) return as_it_is;
         if (!is_free("resident_layers")) return std::nullopt;
-        return fitting(with_layers_off_host(model_, machine_, training));
+        return fitting(with_layers_off_host(model_, machine_, training, leave_room_));
     }
 
     /// Compute does the least with the fewest resident layers: they leave the most memory for kept
