@@ -7,6 +7,7 @@
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/units.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -93,7 +94,7 @@ void add_adam(const Measurements& m, ProfileJson& profile) {
     if (cost)
         profile.set_curve("host.optimizer_call_us_by_threads", {"threads", "us", "low", "high"},
                           cost->points, MeasuredRows(m, "adam_by_size").origin());
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const auto& [state_bytes, low, moments, words] : kStatePrecisions) {
         auto points = adam_by_threads(m, state_bytes);
         if (points.empty()) continue;
         for (auto& point : points)

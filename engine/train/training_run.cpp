@@ -18,10 +18,11 @@ void WholeRun::prepare() {
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
-    if (training_.state_bytes == 6 && model_.hidden % kMomentBlock != 0) {
-        throw InputError(fmt::format(
-            "--state-bytes 6: the hidden size of {} is {}, expected a multiple of {}; give 8 or 12",
-            model_.name, model_.hidden, kMomentBlock));
+    if (state_precision(training_.state_bytes).has_scales() && model_.hidden % kMomentBlock != 0) {
+        throw InputError(
+            fmt::format("--state-bytes {}: the hidden size of {} is {}, expected a "
+                        "multiple of {}; give 8 or 12",
+                        training_.state_bytes, model_.name, model_.hidden, kMomentBlock));
     }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/plan/nearest_fit.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -121,7 +122,10 @@ constexpr Move kMoves[] = {
     {"buffer_depth", Effect::frees_memory, [](const Asked&) { return Values{1}; }},
     {"state_bytes", Effect::other_training,
      [](const Asked& a) {
-         return a.training.state_bytes > 8 ? Values{8, 6} : Values{6};
+         Values smaller;
+         for (const StatePrecision& one : smaller_states(a.training.state_bytes))
+             smaller.push_back(one.bytes);
+         return smaller;
      }},
     {"offload_percent", Effect::other_training,
      [](const Asked& a) { return offload_percents(a.training.offload_percent); }},

@@ -140,6 +140,9 @@ struct Eight {
     static __device__ Bits plus(const Bits& a, const Bits& b) {
         return bits([&](int i) { return a.at[i] + b.at[i]; });
     }
+    static __device__ Bits minus(const Bits& a, const Bits& b) {
+        return bits([&](int i) { return a.at[i] - b.at[i]; });
+    }
     static __device__ Bits times(const Bits& a, const Bits& b) {
         return bits([&](int i) { return a.at[i] * b.at[i]; });
     }
@@ -205,7 +208,7 @@ __device__ float largest_of_block(float x) {
 }
 
 /// Like adamw_block(), with zeros in place of elements beyond the end.
-template <UpdatePass pass>
+template <int low_bytes, UpdatePass pass>
 __global__ void __launch_bounds__(kThreads) blocks_kernel(const Range range) {
     if (stops(range.sums)) return;
     const std::int64_t i = first_element(range);
@@ -226,21 +229,26 @@ __global__ void __launch_bounds__(kThreads) blocks_kernel(const Range range) {
         if (here) store_codes<Eight>(a, i, store_scales<Eight>(a, block, first, second), next);
     }
     if (here)
-        move_parameters<Eight, pass>(range.constants, a, i,
-                                     load_first_code<Eight>(a, i, a.first_scale[block]),
-                                     load_root_code<Eight>(a, i, a.second_scale[block]));
+        move_parameters<Eight, low_bytes, pass>(range.constants, a, i,
+                                                load_first_code<Eight>(a, i, a.first_scale[block]),
+                                                load_root_code<Eight>(a, i, a.second_scale[block]));
 }
 
-template <UpdatePass pass>
+/// As adamw_pass().
+template <UpdatePass pass, std::size_t row = 0>
 void launch(cudaStream_t stream, int state_bytes, const Range& range) {
+    constexpr StatePrecision precision = kStatePrecisions[row];
     const unsigned blocks =
         grid_of("adamw", divide_up(range.end - range.begin, kThreads * Eight::kWidth));
-    if (state_bytes == 12) {
-        vectors_kernel<Fp32Moments<Eight>, pass><<<blocks, kThreads, 0, stream>>>(range);
-    } else if (state_bytes == 8) {
+    if (state_bytes != precision.bytes) {
+        if constexpr (row + 1 < kStatePrecisions.size())
+            return launch<pass, row + 1>(stream, state_bytes, range);
+    } else if constexpr (precision.has_scales()) {
+        blocks_kernel<precision.low_bytes, pass><<<blocks, kThreads, 0, stream>>>(range);
+    } else if constexpr (precision.moment_bytes == 2) {
         vectors_kernel<Bf16Moments<Eight>, pass><<<blocks, kThreads, 0, stream>>>(range);
     } else {
-        blocks_kernel<pass><<<blocks, kThreads, 0, stream>>>(range);
+        vectors_kernel<Fp32Moments<Eight>, pass><<<blocks, kThreads, 0, stream>>>(range);
     }
     SLUICE_CHECK_CUDA(cudaGetLastError());
 }

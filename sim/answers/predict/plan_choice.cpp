@@ -6,6 +6,7 @@
 
 #include "sim/answers/predict/plan_ways.h"
 #include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/tight_buffers.h"
 #include "sim/plan/moves.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/node_share.h"
@@ -28,6 +29,7 @@ class PlanSearch {
         : model_(model),
           machine_(machine),
           asked_(asked),
+          fixed_(fixed),
           space_(model, machine, asked, fixed),
           base_(asked),
           best_(asked) {}
@@ -39,6 +41,8 @@ class PlanSearch {
             if (!leave_room && best_seconds_ != kNever) break;
             space_.leave_room(leave_room);
             try_chunks();
+            for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
+                if (best_seconds_ == kNever) try_micro_batches(tighter);
             try_deferred_layers();
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
@@ -220,8 +224,7 @@ class PlanSearch {
         return {seconds, seconds / bound};
     }
 
-    /// Without each change that is not worth its memory; with the step time without each of the
-    /// others.
+    /// Drops changes not worth their memory; says the step time without each of the others.
     PlanChoice with_reasons(PlanChoice choice) const {
         for (const Option& option : training_options()) {
             if (option.get(choice.training) == option.get(asked_)) continue;
@@ -239,6 +242,7 @@ class PlanSearch {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& asked_;
+    const std::set<std::string>& fixed_;
     PlanSpace space_;
     TrainingSpec base_;  ///< as asked, or with a feed-forward in chunks
     TrainingSpec best_;

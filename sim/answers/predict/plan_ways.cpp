@@ -90,7 +90,7 @@ std::optional<Planned> PlanSpace::with_needed_layers(const TrainingSpec& trainin
     std::optional<Planned> as_it_is = planned(training);
     if (!as_it_is || as_it_is->fits) return as_it_is;
     if (!is_free("resident_layers")) return std::nullopt;
-    return fitting(with_layers_off_host(model_, machine_, training));
+    return fitting(with_layers_off_host(model_, machine_, training, leave_room_));
 }
 
 /// Compute does the least with the fewest resident layers: they leave the most memory for kept

@@ -253,8 +253,9 @@ class Replicated : public ClusterStep {
 ScheduleRecord cluster_schedule() {
     return {
         .name = "cluster",
-        .about = "PyTorch splits parameters and states over several GPUs; this is fast, and pays "
-                 "for all of them.",
+        .about =
+            "PyTorch splits parameters and states over several GPUs; this is fast, and pays "
+            "for all of them.",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
                 check_machine_of_gpus(machine, training.gpus);

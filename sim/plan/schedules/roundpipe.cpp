@@ -262,8 +262,9 @@ void check_roundpipe(const MachineSpec& machine, const TrainingSpec& training) {
 ScheduleRecord roundpipe_schedule() {
     return {
         .name = "roundpipe",
-        .about = "The GPUs of a node take turns at the layers, whose states stay on the host; it "
-                 "serves several GPUs without a fast link.",
+        .about =
+            "The GPUs of a node take turns at the layers, whose states stay on the host; it "
+            "serves several GPUs without a fast link.",
         .measured_system = "RoundPipe",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {

@@ -2,6 +2,7 @@
 #include "sim/plan/runs_today.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -170,8 +171,7 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
 }
 
 double state_bytes(const TrainingSpec& training) {
-    const double scales = training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
-    return static_cast<double>(training.state_bytes) + scales;
+    return state_precision(training.state_bytes).bytes_with_scales();
 }
 
 std::int64_t host_gradient_slabs(const TrainingSpec& training) {

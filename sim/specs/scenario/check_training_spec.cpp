@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
+#include "sim/specs/scenario/state_precision.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -144,12 +145,10 @@ void check_training_spec(const TrainingSpec& spec) {
     check_used_options(spec);
     check_passes(spec);
     check_batch(spec);
-    if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
-        throw InputError(
-            fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)",
-                        spec.state_bytes),
-            "state_bytes");
-    }
+    if (find_state_precision(spec.state_bytes) == nullptr)
+        throw InputError(fmt::format("--state-bytes is {}, expected {}", spec.state_bytes,
+                                     state_bytes_choices_in_words()),
+                         "state_bytes");
     if (spec.kept_bits != 16 && spec.kept_bits != 8)
         throw InputError(
             fmt::format("--kept-bits is {}, expected 16 (bf16) or 8 (integers with a scale for "

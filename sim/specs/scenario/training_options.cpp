@@ -1,4 +1,5 @@
 // Which options does a training have? Each is declared here, once.
+#include "sim/specs/scenario/state_precision.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -180,8 +181,10 @@ std::vector<Option> declare_training_options() {
                                              "1: use flash-attn's cross-entropy, as MegaTrain does "
                                              "if that library is installed"));
     options.push_back(option<&T::state_bytes>(
-        "state_bytes", "bytes a parameter", 6, 12,
-        "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
+        "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
+        kStatePrecisions.front().bytes,
+        "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5 or 4 (8-bit moments "
+        "and a master of 24 or 16 bits)"));
     options.push_back(option<&T::optimizer_threads>(
         "optimizer_threads", "threads", 0, 1024,
         "threads of the optimizer; 0: the fastest number on the machine"));

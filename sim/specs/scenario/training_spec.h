@@ -82,9 +82,8 @@ struct TrainingSpec {
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
-    std::int64_t state_bytes =
-        12;  ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
-    std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine
+    std::int64_t state_bytes = 12;         ///< of master and moments: a row of kStatePrecisions
+    std::int64_t optimizer_threads = 0;    ///< 0: the count that is fastest on the machine
     Clipping clipping = Clipping::speculative;
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =

@@ -29,7 +29,7 @@ class Draw {
 
 ModelSpec random_model(Draw& draw, int state_bytes) {
     // Rows of the table are whole blocks of 8-bit moments.
-    const int hidden = state_bytes == 6 ? 128 : draw.any({16, 20, 32});
+    const int hidden = state_precision(state_bytes).has_scales() ? 128 : draw.any({16, 20, 32});
     ModelSpec model = parse_generic_model(fmt::format(
         "layers={},hidden={},heads=2,kv_heads={},head_dim={},intermediate={},vocabulary={},tied={}",
         1 + draw.below(3), hidden, draw.any({1, 2}), draw.any({6, 8}), draw.any({16, 22}),
@@ -52,7 +52,7 @@ TrialSubject plain_subject(std::uint64_t group) {
     Draw draw(group);
     TrialSubject subject;
     TrainingSpec& t = subject.training;
-    t.state_bytes = draw.any({12, 12, 8, 8, 6});
+    t.state_bytes = draw.any({12, 12, 8, 8, 6, 5, 4});
     t.clipping = static_cast<Clipping>(draw.below(3));
     t.compute = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
     t.head_gradients = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
@@ -118,11 +118,13 @@ void each_state(const ParameterStore& store, Use use) {
     const auto part = [&](void* array, std::int64_t from, std::int64_t bytes) {
         use(static_cast<char*>(array) + from, static_cast<std::size_t>(bytes));
     };
-    const std::int64_t moment = (store.state_bytes() - 4) / 2;
+    const StatePrecision& precision = state_precision(store.state_bytes());
+    const std::int64_t moment = precision.moment_bytes, low = precision.low_bytes;
     for (const NamedTensor& tensor : store.tensors()) {
         const ParameterBlock& block = store.block(tensor.section);
         const std::int64_t begin = tensor.offset, count = tensor.elements();
-        for (auto* plane : {block.high, block.low}) part(plane, kBf16 * begin, kBf16 * count);
+        part(block.high, kBf16 * begin, kBf16 * count);
+        if (low > 0) part(block.low, low * begin, low * count);
         for (auto* one : {block.first_moment, block.second_moment})
             part(one, moment * begin, moment * count);
         if (block.first_scale == nullptr) continue;

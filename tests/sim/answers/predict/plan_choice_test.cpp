@@ -104,6 +104,26 @@ TEST_CASE("plan choice: compute does the least with few resident and many kept l
         }
 }
 
+TEST_CASE("plan choice: buffers are smaller where nothing else fits, unless they are fixed",
+          "[simulate]") {
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib-2"));
+    machine.host.memory_capacity = static_cast<Bytes>(264e9);
+    const ModelSpec model = read_model("qwen2.5-72b");
+    TrainingSpec asked = batch_of(16);
+    asked.state_bytes = 5;
+    asked.clipping = Clipping::off;
+    const PlanChoice choice = choose_plan(model, machine, asked, {});
+    REQUIRE_FALSE(choice.settings.empty());
+    CHECK(choice.training.resident_layers > 20);
+    CHECK(choice.training.gradient_slabs == 1);
+    CHECK(check_fit(plan_step(model, machine, choice.training), machine, choice.training).fits());
+    CHECK(choose_plan(model, machine, asked, {"gradient_slabs"}).settings.empty());
+    asked.state_bytes = 4;
+    const PlanChoice smaller = choose_plan(model, machine, asked, {});
+    REQUIRE_FALSE(smaller.settings.empty());
+    CHECK(smaller.training.gradient_slabs == asked.gradient_slabs);
+}
+
 TEST_CASE("plan choice: a hundredth of device and host stays free", "[simulate]") {
     TrainingSpec asked = batch_of(64);
     asked.micro_batch = 16;
