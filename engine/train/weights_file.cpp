@@ -19,10 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Dtype moment_dtype(const StatePrecision& precision) {
-    return precision.moment_bytes == 4   ? Dtype::f32
-           : precision.moment_bytes == 2 ? Dtype::bf16
-                                         : Dtype::u8;
+Dtype moment_dtype(int bytes) {
+    return bytes == 4 ? Dtype::f32 : bytes == 2 ? Dtype::bf16 : Dtype::u8;
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ ParameterBlock empty_block(std::int64_t count, int state_bytes) {
 std::vector<StoredTensor> section_tensors(int section, const ParameterBlock& block) {
     std::vector<StoredTensor> tensors;
     const StatePrecision& precision = block.precision();
-    const Dtype moments = moment_dtype(precision);
+    const Dtype moments = moment_dtype(precision.moment_bytes);
     const auto add = [&](const char* plane, Dtype dtype, void* data, std::int64_t count) {
         tensors.push_back({{fmt::format("sections.{}.{}", section, plane), dtype, {count}},
                            section,
@@ -74,8 +72,7 @@ std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int sta
     for (int section = 0; section < store.sections(); ++section) {
         ParameterBlock block = store.block(section);
         if (state_bytes != block.state_bytes) block = empty_block(block.count, state_bytes);
-        for (StoredTensor& tensor : section_tensors(section, block))
-            tensors.push_back(std::move(tensor));
+        std::ranges::move(section_tensors(section, block), std::back_inserter(tensors));
     }
     return tensors;
 }
@@ -246,8 +243,7 @@ void check_others(const Checkpoint& file, const ParameterStore& store, const Mod
 }
 
 bool is_finite_bf16(std::uint16_t bits) {
-    constexpr std::uint16_t kExponent = 0x7F80;
-    return (bits & kExponent) != kExponent;
+    return (bits & 0x7F80) != 0x7F80;  // its exponent
 }
 
 [[noreturn]] void refuse_number(const TensorView& tensor, std::int64_t element, float value) {

@@ -254,14 +254,9 @@ void launch(cudaStream_t stream, int state_bytes, const Range& range) {
 }
 
 void launch(cudaStream_t stream, UpdatePass pass, int state_bytes, const Range& range) {
-    switch (pass) {
-        case UpdatePass::update:
-            return launch<UpdatePass::update>(stream, state_bytes, range);
-        case UpdatePass::rewind:
-            return launch<UpdatePass::rewind>(stream, state_bytes, range);
-        case UpdatePass::redo:
-            return launch<UpdatePass::redo>(stream, state_bytes, range);
-    }
+    if (pass == UpdatePass::update) return launch<UpdatePass::update>(stream, state_bytes, range);
+    if (pass == UpdatePass::rewind) return launch<UpdatePass::rewind>(stream, state_bytes, range);
+    launch<UpdatePass::redo>(stream, state_bytes, range);
 }
 
 /// A gap between two tensors belongs to the range before it.
@@ -275,12 +270,10 @@ void CudaKernels::adamw(const BlockUpdate& update) {
     const char* const operation = "adamw";
     const ParameterBlock& block = update.block;
     require(block.count % Eight::kWidth == 0, operation, "a multiple of 8 elements");
-    for (const void* plane :
-         {static_cast<const void*>(block.high), static_cast<const void*>(block.low),
-          static_cast<const void*>(block.first_moment),
-          static_cast<const void*>(block.second_moment),
-          static_cast<const void*>(update.gradient.bf16),
-          static_cast<const void*>(update.gradient.fp32)})
+    const void* const planes[] = {block.high,           block.low,
+                                  block.first_moment,   block.second_moment,
+                                  update.gradient.bf16, update.gradient.fp32};
+    for (const void* plane : planes)
         require(is_aligned(plane), operation, "planes and gradients at multiples of 16 bytes");
     for (const DecayRange& decay : update.decay) {
         const Range range = {
