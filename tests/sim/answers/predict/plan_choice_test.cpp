@@ -161,7 +161,7 @@ TEST_CASE("plan choice: a large batch passes in parts that keep everything", "[s
 
 TEST_CASE("plan choice: a long sequence keeps attention's output of most layers", "[simulate]") {
     const ModelSpec model =
-        read_model(PlannedModel{.model = "qwen2.5-7b", .layers = "", .untied = true});
+        read_model(PlannedModel{.model = "qwen2.5-7b", .layers = {}, .untied = true});
     TrainingSpec asked = batch_of(1);
     asked.sequence = 524'288;
     const PlanChoice choice = choose_plan(model, h200(), asked, {});
