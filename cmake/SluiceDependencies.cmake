@@ -10,7 +10,13 @@ set(SLUICE_DEPENDENCIES "${default_dependencies}" CACHE PATH
     "Folder whose include/ holds fmt, nlohmann json, CLI11, Eigen, xxHash, Catch2 2; if empty, the system's")
 
 if(NOT SLUICE_DEPENDENCIES)
-    find_package(fmt REQUIRED)            # all text: GCC 12 has no <format>
+    if(SLUICE_STATIC)
+        find_path(SLUICE_FMT fmt/format-inl.h REQUIRED)  # Debian has fmt as a shared library only
+        add_library(fmt::fmt INTERFACE IMPORTED)
+        target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+    else()
+        find_package(fmt REQUIRED)        # all text: GCC 12 has no <format>
+    endif()
     find_package(nlohmann_json REQUIRED)  # machines, models, training specs and reports
     find_package(CLI11 REQUIRED)          # command line of the programs
     if(SLUICE_ENGINE)

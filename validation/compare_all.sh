@@ -3,6 +3,7 @@
 #   peers-h200.json                  other systems' steps, on a machine of the same kind as the one named below
 #   peers-h200-other-settings.json   the same with other models and batches
 #   peers-h200-3.json                more of them, on machines with a slower host, of the kind of ...-3
+#   probe-h200/steps                 steps of sluice-train on a machine that sluice-probe had measured for a minute
 #   published/*.json                 published steps, each with its machine
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/elsewhere of
 #                                    another machine of the kind
@@ -15,7 +16,7 @@
 #   FOLDER  holds these files; default: the folder of this script
 set -euo pipefail
 
-[ $# = 1 ] || [ $# = 2 ] || { sed -n 13,14p "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n 15,16p "$0" >&2; exit 2; }
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
@@ -59,6 +60,8 @@ others=$folder/peers-h200-other-settings.json
 [ ! -e "$others" ] || compare h200-pcie5-16vcpu-128gib "$others"
 slower=$folder/peers-h200-3.json
 [ ! -e "$slower" ] || compare h200-pcie5-16vcpu-128gib-3 "$slower"
+probe=$folder/probe-h200
+[ ! -d "$probe" ] || compare "$probe/profile.json" --limit 10% "$probe/steps"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()

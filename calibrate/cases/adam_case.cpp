@@ -6,6 +6,7 @@
 #include "calibrate/cases/case_host.h"
 #include "calibrate/cases/load_window.h"
 #include "calibrate/cases/optimizer_load.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -17,7 +18,7 @@ struct Run {
 std::vector<Run> runs(const Bench& bench) {
     const int most = bench.optimizer_threads;
     std::vector<Run> all;
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const auto& [state_bytes, low, moments, words] : kStatePrecisions) {
         std::vector<int> threads = bench.quick         ? doubling_threads(most)
                                    : state_bytes == 12 ? optimizer_thread_counts(most)
                                                        : few_optimizer_thread_counts(most);

@@ -157,15 +157,17 @@ void run_large_product(Bench& bench) {
         return Matrix(bench.at(offset, kLargeMatrix), DType::bf16, kLargeSize, kLargeSize);
     };
     const Bytes result = (bench.arena_bytes - kSparedAtEnd - kLargeMatrix) / 4096 * 4096;
-    bench.device.kernels().gemm({.d = matrix(result),
-                                 .a = matrix(0),
-                                 .b = matrix(kLargeMatrix),
-                                 .transpose_b = Transpose::yes});
+    bench.device.products()->gemm({.d = matrix(result),
+                                   .a = matrix(0),
+                                   .b = matrix(kLargeMatrix),
+                                   .transpose_b = Transpose::yes});
 }
 
-/// 0 without a GPU, or if its memory is too small to heat it.
+/// 0 without a GPU that computes products, or if its memory is too small to heat it.
 Seconds time_large_product(Bench& bench) {
-    if (!bench.device_facts.is_gpu || bench.arena_bytes < 4 * kLargeMatrix) return 0;
+    if (!bench.device_facts.is_gpu || bench.device.products() == nullptr ||
+        bench.arena_bytes < 4 * kLargeMatrix)
+        return 0;
     return time_on_compute_lane(bench.device, {.groups = 3},
                                 [&](std::int64_t) { run_large_product(bench); })
         .median;

@@ -72,13 +72,13 @@ bool measure(Bench& bench, GemmRole role, const KernelShape& shape, KernelRows& 
         {matrix_bytes(product.a), matrix_bytes(product.b), matrix_bytes(product.addend)});
     const OperandSets outputs(bench, output_zone(bench), {matrix_bytes(product.d)});
     if (!inputs.fit() || !outputs.fit()) return false;
-    Kernels& kernels = bench.device.kernels();
+    Products& products = *bench.device.products();
     rows.measure(shape, [&](std::int64_t call) {
         product.a.data = inputs.at(call, 0);
         product.b.data = inputs.at(call, 1);
         if (addend) product.addend.data = inputs.at(call, 2);
         product.d.data = outputs.at(call, 0);
-        kernels.gemm(product);
+        products.gemm(product);
     });
     require_finite(bench, "gemm", outputs.at(0, 0), product.d.type,
                    std::min<std::int64_t>(1024, product.d.elements()));

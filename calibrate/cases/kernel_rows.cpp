@@ -152,8 +152,8 @@ ShapeLimits shape_limits(Bench& bench, Seconds longest) {
                                    .a = matrix(input_zone(bench), 0, bench.activations),
                                    .b = matrix(input_zone(bench), 1, DType::bf16),
                                    .transpose_b = Transpose::yes};
-    const Sample sample = time_on_compute_lane(bench.device, kernel_timing(bench),
-                                               [&](auto) { bench.device.kernels().gemm(product); });
+    const Sample sample = time_on_compute_lane(
+        bench.device, kernel_timing(bench), [&](auto) { bench.device.products()->gemm(product); });
     const double rate = 2 * static_cast<double>(size * size * size) / sample.median;
     return {is_gpu, flops_limit(rate, longest), bench.quick};
 }

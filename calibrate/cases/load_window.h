@@ -63,6 +63,7 @@ struct MixedMachine {
     bool is_gpu = false;
     int most_threads = 1;  ///< of the optimizer
     bool quick = false;
+    bool has_products = true;
 };
 
 /// Each (state_bytes, threads) once; those with the same state_bytes follow one another.

@@ -53,7 +53,7 @@ class Products {
         product.d = Matrix(base + x_bytes(), type, shape_.m, shape_.n);
         product.b = Matrix(base + x_bytes() + y_bytes(), DType::bf16, shape_.n, shape_.k);
         product.transpose_b = Transpose::yes;
-        bench_.device.kernels().gemm(product);
+        bench_.device.products()->gemm(product);
     }
 
   private:
@@ -110,7 +110,8 @@ class MixedLoad {
   public:
     explicit MixedLoad(Bench& bench)
         : bench_(bench),
-          machine_{bench.device_facts.is_gpu, bench.optimizer_threads, bench.quick},
+          machine_{bench.device_facts.is_gpu, bench.optimizer_threads, bench.quick,
+                   bench.device.products() != nullptr},
           optimizer_(bench),
           products_(bench) {
         ThreadPool pool(bench.optimizer_threads, optimizer_cpus(bench, bench.optimizer_threads));
@@ -263,6 +264,7 @@ std::vector<LoadSet> mixed_windows(const MixedGroup& group, const MixedMachine& 
         const LoadSet set{(bits & 8) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 1) != 0};
         const bool one_way = set.in != set.out;
         const bool single = (bits & (bits - 1)) == 0;
+        if (set.compute && !machine.has_products) continue;
         if (machine.is_gpu && set.compute && (!most || (one_way && !single))) continue;
         (single ? alone : together).push_back(set);
     }

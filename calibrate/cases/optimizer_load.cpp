@@ -45,7 +45,8 @@ Bytes scale_bytes(std::int64_t count) {
 
 /// Bytes of state and gradient. `count` is a multiple of kMomentBlock.
 Bytes block_bytes(std::int64_t count, int state_bytes) {
-    return count * (state_bytes + kBf16) + (state_bytes == 6 ? 2 * scale_bytes(count) : 0) +
+    return count * (state_bytes + kBf16) +
+           (state_precision(state_bytes).has_scales() ? 2 * scale_bytes(count) : 0) +
            kMostArrays * kStagger;
 }
 
@@ -77,10 +78,6 @@ Bytes memory_bytes(const Bench& bench, const std::vector<int>& nodes) {
     if (!bench.device_facts.is_gpu || bench.quick) return static_cast<Bytes>(in_one_place);
     return static_cast<Bytes>(
         std::max(in_one_place, std::min(kMostSpreadBytes, kSpreadShare * capacity)));
-}
-
-float master_of(const ParameterBlock& block, std::int64_t i) {
-    return join_master({block.high[i], block.low[i]});
 }
 
 }  // namespace
@@ -174,7 +171,10 @@ void OptimizerLoad::check_result() const {
         changed += master != first_masters_[static_cast<std::size_t>(i)];
         finite += std::isfinite(master);
     }
-    if (finite < kChecked || changed < kChecked * 9 / 10)
+    // Most updates are below the least bit of a master of 16 bits, which few of them then change.
+    const bool is_coarse = state_precision(state_bytes_).low_bytes == 0;
+    const std::int64_t least_changed = is_coarse ? kChecked / 10 : kChecked * 9 / 10;
+    if (finite < kChecked || changed < least_changed)
         throw InternalError(fmt::format(
             "the measured optimizer with {} bytes of state left {} of {} parameters as they were "
             "and {} not finite",

@@ -141,8 +141,9 @@ std::string failure_text(const MeasureFlags& flags, const std::string& file,
     if (!others.empty()) {
         text += fmt::format("; leave {} out with: {}", left.front(), command_for(flags, others));
     } else if (has_former) {
-        text += fmt::format("; leave {} out with: sluice-calibrate fit {} --out {}{}", left.front(),
-                            file, flags.out, flags.base ? " --base " + *flags.base : "");
+        text +=
+            fmt::format("; leave {} out with: {} fit {} --out {}{}", left.front(), flags.program,
+                        file, flags.out, flags.base ? " --base " + *flags.base : "");
     }
     return text + ")";
 }
@@ -150,13 +151,13 @@ std::string failure_text(const MeasureFlags& flags, const std::string& file,
 }  // namespace
 
 std::string command_for(const MeasureFlags& flags, const std::vector<std::string>& cases) {
-    return fmt::format("sluice-calibrate --out {} --only {}{}", flags.out, fmt::join(cases, ","),
+    return fmt::format("{} --out {} --only {}{}", flags.program, flags.out, fmt::join(cases, ","),
                        how_to_measure(flags));
 }
 
 std::string command_to_go_on(const MeasureFlags& flags, const std::vector<std::string>& left) {
     if (!flags.only.empty()) return command_for(flags, left);
-    return fmt::format("sluice-calibrate --out {} --resume{}", flags.out, how_to_measure(flags));
+    return fmt::format("{} --out {} --resume{}", flags.program, flags.out, how_to_measure(flags));
 }
 
 std::size_t run_cases(const MeasureFlags& flags, const std::string& file,

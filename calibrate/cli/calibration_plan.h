@@ -12,6 +12,7 @@
 namespace sluice {
 
 struct MeasureFlags {
+    std::string program = "sluice-calibrate";
     std::string out = {};
     std::vector<std::string> only = {};  ///< names of cases; empty: all
     std::optional<std::string> base = {};
@@ -19,6 +20,10 @@ struct MeasureFlags {
     int cpu_threads = 0;
     std::string storage = ".";  ///< folder whose disk is measured
     bool quick = false, resume = false;
+    std::vector<std::string> quick_cases = {};  ///< measured as with --quick in any case
+    bool makes_profile = true;                  ///< else only the measurements are written
+    /// Libraries of the trainer are loaded: what they take of host and device memory counts.
+    bool has_trainer = true;
 };
 
 /// Measures; writes measurements after each case and the profile at the end. Returns the exit

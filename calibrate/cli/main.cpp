@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "calibrate/cli/calibration_plan.h"
+#include "calibrate/cli/fit_command.h"
 #include "calibrate/cli/write_profile.h"
-#include "calibrate/measurement/measurements.h"
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/transfer/transfer_profile.h"
 #include "sim/base/input_error.h"
@@ -14,10 +14,6 @@
 
 namespace sluice {
 namespace {
-
-constexpr const char* kBaseHelp =
-    "profile (a name of the library or a path) for numbers that are not measured: datasheet peaks, "
-    "prices, PyTorch's rates; each number keeps its origin";
 
 void add_measure(CLI::App& app, Command& chosen) {
     const auto flags = std::make_shared<MeasureFlags>();
@@ -58,36 +54,6 @@ void add_measure(CLI::App& app, Command& chosen) {
                     "--out is missing; name the profile to write, as in --out "
                     "hwprofiles/NAME.json");
             return measure(*flags);
-        };
-    });
-}
-
-struct FitFlags {
-    std::vector<std::string> measurements;
-    std::string out;
-    std::optional<std::string> base;
-};
-
-void add_fit(CLI::App& app, Command& chosen) {
-    CLI::App* const fit = app.add_subcommand(
-        "fit",
-        "Makes a profile from kept measurements, on any machine. Several files of one machine are "
-        "pooled: a rate is their mean, and its range covers all their ranges");
-    const auto flags = std::make_shared<FitFlags>();
-    fit->add_option("measurements", flags->measurements,
-                    "hwprofiles/measurements/NAME.json; further files hold the same machine at "
-                    "other times, with all cases or some (--only)")
-        ->required();
-    fit->add_option("--out", flags->out, "the profile to write")->required();
-    fit->add_option("--base", flags->base, kBaseHelp);
-    fit->callback([&chosen, flags] {
-        chosen = [flags] {
-            check_profile_file(flags->out, flags->base);
-            std::vector<MeasurementsFile> files;
-            for (const std::string& file : flags->measurements)
-                files.push_back({parse_measurements(read_text_file(file), file), file});
-            write_profile(pool_measurements(files), flags->out, flags->base);
-            return 0;
         };
     });
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
@@ -56,19 +57,20 @@ void add_gpu(const DeviceFacts& device, const Nvml* gpu, MachineFacts& facts) {
 
 /// `device` was just made: driver and libraries are loaded, and there are no buffers yet. `gpu` may
 /// be null. Throws InputError if the system does not tell its memory size.
-MachineFacts read_machine_facts(const Device& device, const HostFacts& host, const Nvml* gpu,
+MachineFacts read_machine_facts(Device& device, const HostFacts& host, const Nvml* gpu,
                                 int compute_threads) {
     const DeviceFacts device_facts = device.facts();
+    const bool computes = device_facts.is_gpu || device.products() != nullptr;
     MachineFacts facts;
     std::optional<GpuFacts> gpu_facts;
     if (device_facts.is_gpu) {
         add_gpu(device_facts, gpu, facts);
         gpu_facts = GpuFacts{device_facts.name, device_facts.memory_capacity, device_facts.context};
-    } else {
+    } else if (computes) {
         facts.compute_threads = compute_threads;
     }
     const MachineSpec machine = machine_here(host, gpu_facts);
-    facts.activations = device_facts.is_gpu ? "bf16" : "fp32";
+    if (computes) facts.activations = device_facts.is_gpu ? "bf16" : "fp32";
     facts.cpu_name = host.cpu_model;
     facts.host_memory_bytes = static_cast<double>(machine.host.memory_capacity);
     facts.system_reserve_bytes = static_cast<double>(machine.host.system_reserve);
@@ -127,6 +129,13 @@ class Calibration {
     int run() {
         make_plan();
         if (!plan_.cases.empty() && !measure_cases()) return kInterrupted;
+        if (!flags_.makes_profile) {
+            fmt::print(
+                "{}: written; with the numbers of a GPU it makes a profile: {} fit {} --base "
+                "MACHINE --out {}\n",
+                file_, flags_.program, file_, flags_.out);
+            return 0;
+        }
         try {
             write_profile(plan_.start, flags_.out, flags_.base);
         } catch (const MissingCases& missing) {
@@ -135,8 +144,8 @@ class Calibration {
         } catch (const InputError& error) {
             throw InputError(
                 fmt::format("no profile yet: {} (the measurements are kept in {}: fit them "
-                            "again with sluice-calibrate fit {} --out {})",
-                            error.what(), file_, file_, flags_.out));
+                            "again with {} fit {} --out {})",
+                            error.what(), file_, flags_.program, file_, flags_.out));
         }
         return 0;
     }
@@ -147,6 +156,7 @@ class Calibration {
         now.id = fs::path(flags_.out).stem().string();
         now.date = today();
         now.facts = read_machine_facts(*device_, host_, gpu_.get(), compute_threads_);
+        if (!flags_.has_trainer) now.facts.process_base_bytes = 0;
         plan_ = plan_calibration(former_, now, flags_, case_names());
         if (plan_.keeps_former) move_aside(*former_);
         fs::create_directories(fs::path(file_).parent_path());
@@ -167,7 +177,7 @@ class Calibration {
         std::vector<PlannedCase> planned;
         for (const std::string& name : plan_.cases) {
             const Case& one = case_named(name);
-            planned.push_back({name, flags_.quick ? one.quick_seconds : one.seconds});
+            planned.push_back({name, is_quick(name) ? one.quick_seconds : one.seconds});
         }
         Progress progress(planned, stderr, isatty(STDERR_FILENO) == 1);
         machine->bench->progress = [&](double share) { progress.report(share); };
@@ -180,11 +190,16 @@ class Calibration {
         return done == plan_.cases.size() || interrupted(done);
     }
 
+    bool is_quick(const std::string& name) const {
+        return flags_.quick ||
+               std::ranges::find(flags_.quick_cases, name) != flags_.quick_cases.end();
+    }
+
     void measure_case(const Case& one, Bench& bench, std::optional<ClockWatch>& watch,
                       Progress& progress) {
         CaseRecord record;
         record.name = one.name;
-        record.quick = flags_.quick;
+        record.quick = bench.quick = is_quick(one.name);
         if (watch) watch->take();
         progress.begin();
         const Seconds start = host_seconds();
@@ -207,6 +222,12 @@ class Calibration {
     }
 
     void store(CaseRecord record, const Bench& bench) {
+        if (flags_.has_trainer) add_memory_of_libraries(bench);
+        store_case(plan_.start, std::move(record), today(), case_names());
+        write_file(file_, measurements_json(plan_.start));
+    }
+
+    void add_memory_of_libraries(const Bench& bench) {
         MachineFacts& facts = plan_.start.facts;
         facts.gpu_context_bytes =
             std::max(facts.gpu_context_bytes,
@@ -214,8 +235,6 @@ class Calibration {
         const double process =
             libraries_heap_ + static_cast<double>(read_process_memory().file.value_or(0));
         facts.process_base_bytes = std::max(facts.process_base_bytes, process);
-        store_case(plan_.start, std::move(record), today(), case_names());
-        write_file(file_, measurements_json(plan_.start));
     }
 
     bool interrupted(std::size_t done) const {

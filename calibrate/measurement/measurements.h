@@ -60,7 +60,7 @@ struct MachineFacts {
     std::string gpu_name;  ///< "" without a GPU
     std::string cpu_name;
     std::string driver;          ///< of the GPU
-    std::string activations;     ///< type in which kernels were measured: bf16 or fp32
+    std::string activations;     ///< type in which kernels were measured: bf16 or fp32; "": none
     double multiprocessors = 0;  ///< 0: not a GPU, or not known
     double gpu_memory_bytes = 0;
     double gpu_context_bytes = 0;  ///< driver and libraries, after all kernels have run
@@ -72,6 +72,9 @@ struct MachineFacts {
     double physical_cores = 0;
     double compute_threads = 0;  ///< of the CPU's kernels, without a GPU
     double numa_nodes = 0;
+
+    /// Only the host was measured: the GPU is another machine's, or not yet there.
+    bool is_host_only() const { return !has_gpu && activations.empty(); }
 };
 
 /// A fact's name in the file, and its description for people if machines must agree in it; nullptr:

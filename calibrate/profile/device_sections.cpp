@@ -24,6 +24,7 @@ void add_device_sizes(const Measurements& m, ProfileJson& profile) {
                 measured_here(m, "driver and libraries, after all kernels have run"));
         return;
     }
+    if (facts.is_host_only()) return;
     profile.set_text("gpu.name", "CPU (no GPU)");
     profile.set_number("gpu.memory_capacity_gb",
                        (facts.host_memory_bytes - facts.system_reserve_bytes) / kGiga, {},
@@ -222,7 +223,7 @@ void add_link(const Measurements& measurements, ProfileJson& profile) {
         add_direction(measurements, direction, profile);
         add_pageable(measurements, direction, profile);
     }
-    if (!measurements.facts.has_gpu)
+    if (!measurements.facts.has_gpu && !measurements.facts.is_host_only())
         profile.set_text("link.type", "none: copies within host memory, by the processor");
     add_latency(measurements, profile);
     add_both_ways(measurements, profile);

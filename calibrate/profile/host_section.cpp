@@ -7,6 +7,7 @@
 #include "calibrate/profile/make_profile.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/units.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -21,7 +22,7 @@ void add_host_sizes(const Measurements& m, ProfileJson& profile) {
                                  facts.cpu_name.empty() ? "processor not known" : facts.cpu_name,
                                  facts.cpus, facts.physical_cores, std::max(1.0, facts.numa_nodes),
                                  facts.numa_nodes > 1 ? "s" : ""));
-    profile.set_flag("host.unified_memory", !facts.has_gpu);
+    if (!facts.is_host_only()) profile.set_flag("host.unified_memory", !facts.has_gpu);
     const Origin system = measured_here(m, "as the system says: what this process may use");
     profile.set_number("host.cores", facts.cpus, {}, system);
     profile.set_number("host.memory_capacity_gb", facts.host_memory_bytes / kGiga, {}, system);
@@ -93,7 +94,7 @@ void add_adam(const Measurements& m, ProfileJson& profile) {
     if (cost)
         profile.set_curve("host.optimizer_call_us_by_threads", {"threads", "us", "low", "high"},
                           cost->points, MeasuredRows(m, "adam_by_size").origin());
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const auto& [state_bytes, low, moments, words] : kStatePrecisions) {
         auto points = adam_by_threads(m, state_bytes);
         if (points.empty()) continue;
         for (auto& point : points)

@@ -105,7 +105,8 @@ std::string make_profile(const Measurements& measurements, const MachineFits& fi
     add_gpu_interconnect(measurements, profile);
     drop_incomplete_kernels(profile);
     if (base) take_from_base(*base, profile);
-    if (!profile.has("link.type")) profile.set_text("link.type", "PCIe, as measured");
+    if (!profile.has("link.type") && !measurements.facts.is_host_only())
+        profile.set_text("link.type", "PCIe, as measured");
     return profile.text();
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,8 +7,10 @@
 #include <csignal>
 
 #include "engine/machine/stop_signals.h"
+#include "engine/train/chosen_plan.h"
 #include "engine/train/expected_step.h"
 #include "engine/train/progress.h"
+#include "engine/train/run_setup.h"
 #include "engine/train/training_run.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -129,9 +130,15 @@ void add_run_flags(CLI::App& app, Flags& flags) {
         ->check(CLI::Range(1, 1'000'000'000))
         ->capture_default_str()
         ->needs("--validation");
-    app.add_option("--plan", flags.plan,
-                   "a prediction of `sluice predict --json`: trains with its settings, and "
-                   "compares it with the measured step");
+    CLI::Option* const plan =
+        app.add_option("--plan", flags.plan,
+                       "a prediction of `sluice predict --json`: trains with its settings, and "
+                       "compares it with the measured step");
+    app.add_option("--machine", flags.scenario.given.machine.machine,
+                   "a name of `sluice machines`, or this machine's profile: trains as --plan does "
+                   "with the fastest plan for it, as sluice predict chooses it beside the options "
+                   "given")
+        ->excludes(plan);
     app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)")
         ->check(has_name);
     app.add_option("--out", s.out, "folder of checkpoints")->check(has_name);
@@ -189,13 +196,19 @@ void check_files(const Flags& flags) {
                        inputs);
 }
 
+std::optional<ExpectedStep> expected_step(const Flags& flags) {
+    if (flags.plan) return read_expected_step(*flags.plan);
+    if (flags.scenario.given.machine.machine.empty()) return std::nullopt;
+    return choose_step(asked_scenario(flags.scenario), flags.settings.host_memory);
+}
+
 /// The settings of the command line, with those of --plan.
 PlannedScenario asked_run(const Flags& flags, const std::optional<ExpectedStep>& expected) {
     if (!expected) return asked_scenario(flags.scenario);
     const auto& given = flags.scenario.given.training;
-    std::string other = flags.scenario.training_file ? "--training" : "";
+    std::string other = flags.plan && flags.scenario.training_file ? "--training" : "";
     for (const Option& option : training_options())
-        if (given.contains(option.field)) other = option_flag(option);
+        if (flags.plan && given.contains(option.field)) other = option_flag(option);
     if (!other.empty())
         throw InputError(
             fmt::format("--plan {}: gives all settings, so {} may not be given; predict with it",
@@ -212,8 +225,7 @@ std::optional<Bytes> read_save_memory(const Flags& flags) {
 }
 
 int train(const Flags& flags) {
-    std::optional<ExpectedStep> expected;
-    if (flags.plan) expected = read_expected_step(*flags.plan);
+    const std::optional<ExpectedStep> expected = expected_step(flags);
     const PlannedScenario asked = asked_run(flags, expected);
     const ModelSpec model = read_model(asked.model);
     if (expected) check_expected_model(*expected, model);
@@ -224,24 +236,19 @@ int train(const Flags& flags) {
             Schedule()->name));
     if (flags.settings.resume && !flags.settings.out)
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
-    if (flags.settings.save_every > 0 && !flags.settings.out)
-        throw InputError("--save-every needs --out, the folder that checkpoints are written to");
-    if (flags.settings.save_best && !flags.settings.out)
-        throw InputError("--save-best needs --out, the folder that checkpoints are written to");
-    if (flags.save_memory && !flags.settings.out)
-        throw InputError("--save-memory needs --out, the folder that checkpoints are written to");
+    for (const auto& [given, flag] : {std::pair{flags.settings.save_every > 0, "--save-every"},
+                                      {flags.settings.save_best, "--save-best"},
+                                      {flags.save_memory.has_value(), "--save-memory"}})
+        if (given && !flags.settings.out)
+            throw InputError(
+                fmt::format("{} needs --out, the folder that checkpoints are written to", flag));
     if (flags.settings.on_spike == OnSpike::skip && training.clipping != Clipping::exact)
         throw InputError(
             "--on-spike skip needs --clipping exact, with which a step updates nothing before its "
             "norm is known");
     const std::optional<Bytes> save_memory = read_save_memory(flags);
     check_files(flags);
-    // A file stays open for each shard of tokens; the usual limit is 1024.
-    rlimit files{};
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    allow_many_files();
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
     // Nobody reads the progress any more, which is no reason to stop.
     std::signal(SIGPIPE, SIG_IGN);

@@ -1,6 +1,7 @@
 // On which device does a plan run? A device has memory, lanes that copy and compute in order, and
-// events between them. There are two implementations: cpu_device (anywhere) and cuda_device. Also:
-// the device that a command line names, and copies between GPUs of one machine.
+// events between them. There are two implementations for training: host_memory_device (anywhere)
+// and cuda_device. Also: the device that a command line names, and copies between GPUs of one
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,8 @@ class Device {
     /// arena's bytes are zero.
     virtual char* allocate_arena(Bytes bytes, Bytes workspace_offset, Bytes workspace_bytes) = 0;
     virtual Kernels& kernels() = 0;
+    /// What computes products; null on a device that computes nothing. Others may lack kernels().
+    virtual Products* products() { return &kernels(); }
 
     /// Page-locks host memory, which makes copies fast, until release_host().
     virtual void register_host(void* memory, Bytes bytes) = 0;
@@ -68,7 +71,10 @@ class Device {
 
 Seconds host_seconds();
 
-/// Threads of libtorch's operators.
+/// Ordinary memory as device memory, with these kernels or none.
+std::unique_ptr<Device> make_host_memory_device(std::unique_ptr<Kernels> kernels);
+
+/// The same with kernels of libtorch, whose operators use that many threads.
 std::unique_ptr<Device> make_cpu_device(int threads);
 
 /// The CUDA device, if the program was built with CUDA. Throws InputError if there is no usable

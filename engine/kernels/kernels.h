@@ -72,9 +72,10 @@ struct SwigluCodes {
 
 enum class Transpose : std::uint8_t { no, yes };
 
-class Kernels {
+/// Products alone, which some devices compute without any other kernel.
+class Products {
   public:
-    virtual ~Kernels() = default;
+    virtual ~Products() = default;
 
     /// d = op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) if `accumulate` (d
     /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and is
@@ -91,7 +92,10 @@ class Kernels {
         const Fp8Scale *scale_a = nullptr, *scale_b = nullptr;  ///< on the device
     };
     virtual void gemm(const Product& product) = 0;
+};
 
+class Kernels : public Products {
+  public:
     /// y = x / sqrt(mean(x^2) + epsilon) * weight, row by row (arXiv 1910.07467). `scale`: see
     /// Fp8Cast::measured.
     virtual void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon,
@@ -120,8 +124,8 @@ class Kernels {
     /// implementation's backward reads.
     virtual void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
                            float* statistics) = 0;
-    /// dqkv (tokens, qkv_width), every element written. `workspace` has
-    /// attention_workspace_bytes().
+    /// dqkv (tokens, qkv_width), every element written. It may be qkv where attention_in_parts().
+    /// `workspace` has attention_workspace_bytes().
     virtual void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
                                     const float* statistics, Matrix dout, Matrix dqkv,
                                     void* workspace) = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/layers/linear.h"
+#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 namespace {
@@ -14,12 +15,13 @@ RotaryShape rotary_shape(const RotarySpec& r) {
 
 }  // namespace
 
-/// One pass over the layer, whose weights are taken from `given`.
+/// One pass over the layer. Without memory for operands products are in bf16.
 struct TransformerLayer::Pass {
-    Pass(Kernels& kernels_, const LayerLayout& layout, const LayerWeights& given, Workspace memory)
+    Pass(Kernels& kernels_, const LayerLayout& layout, LayerWeights given, Workspace memory)
         : kernels(kernels_), weights(given), operands(memory) {
-        qkv = operand(layout.qkv), output = operand(layout.output);
-        gate_up = operand(layout.gate_up), down = operand(layout.down);
+        if (!operands.present()) given.fp8 = {};
+        qkv = given.take(layout.qkv), output = given.take(layout.output);
+        gate_up = given.take(layout.gate_up), down = given.take(layout.down);
         if (!operands.present()) return;
         for (Fp8Scale** const scale : {&attention_input, &feed_forward_input, &product})
             *scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
@@ -30,9 +32,7 @@ struct TransformerLayer::Pass {
     Operand qkv, output, gate_up, down;
     /// Of tensors whose largest number is found where they are written; null without FP8.
     Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr;
-    Vector vector(const TensorPlace& place) const {
-        return vector_at(weights.range, DType::bf16, place);
-    }
+    Vector vector(const TensorPlace& place) const { return weights.vector(place); }
     /// y = x W^T.
     void linear(Matrix y, Operand x, const Operand& weight, Matrix addend = {},
                 Vector bias = {}) const {
@@ -40,21 +40,6 @@ struct TransformerLayer::Pass {
             kernels.cast_fp8(
                 {weight.values, weight.codes.rows, weight.codes.columns, weight.codes.scale});
         sluice::linear(kernels, operands, {y, x, weight, addend, bias});
-    }
-
-  private:
-    Operand operand(const TensorPlace& place) {
-        Operand out{matrix_at(weights.range, DType::bf16, place)};
-        if (!operands.present() || !weights.fp8.present()) return out;
-        auto* const scale = static_cast<Fp8Scale*>(weights.fp8.take(sizeof(Fp8Scale)));
-        if (weights.keeps_codes) {
-            out.codes = {weights.fp8.matrix(DType::e4m3, place.rows, place.columns),
-                         weights.fp8.matrix(DType::e4m3, place.columns, place.rows), scale};
-        } else {
-            out.scale = scale;
-            out.measured = !weights.first;
-        }
-        return out;
     }
 };
 
@@ -102,17 +87,26 @@ LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory,
     return kept;
 }
 
-void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivations& a,
-                                      Matrix normed, bool attend, Workspace& workspace) const {
+void TransformerLayer::take_absent(LayerActivations& a, Workspace& workspace) const {
     const std::int64_t tokens = block_.tokens();
-    Kernels& kernels = pass.kernels;
     if (!a.qkv.present()) a.qkv = workspace.matrix(type_, tokens, attention_.qkv_width());
     if (!a.attention_output.present()) {
         a.attention_output = workspace.matrix(type_, tokens, attention_.query_width());
         a.statistics =
             static_cast<float*>(workspace.take(attention_.heads * tokens * bytes_of(DType::fp32)));
     }
-    kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_, pass.attention_input);
+}
+
+void TransformerLayer::normed_input(const Pass& pass, Matrix normed, Matrix x) const {
+    pass.kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_,
+                          pass.attention_input);
+}
+
+void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivations& a,
+                                      Matrix normed, bool attend, Workspace& workspace) const {
+    Kernels& kernels = pass.kernels;
+    take_absent(a, workspace);
+    normed_input(pass, normed, x);
     pass.linear(a.qkv, {normed, pass.attention_input}, pass.qkv, {}, pass.vector(layout_.qkv_bias));
     if (head_norm_)
         kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
@@ -154,7 +148,28 @@ void TransformerLayer::forward(Kernels& kernels, const LayerWeights& weights, Ma
     const Bytes half = workspace.used();
     attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
     workspace.rewind(half);
+    feed_forward(pass, a, y, workspace);
+}
+
+void TransformerLayer::forward_again(Kernels& kernels, const LayerWeights& weights, Matrix x,
+                                     Matrix y, const LayerActivations& kept, Workspace workspace,
+                                     Workspace operands) const {
+    const Pass pass(kernels, layout_, weights, operands);
+    LayerActivations a = kept;
+    if (!a.residual.present()) {
+        a.residual = hidden_matrix(workspace, block_.tokens());
+        const Bytes half = workspace.used();
+        attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()),
+                       !kept.attention_output.present(), workspace);
+        workspace.rewind(half);
+    }
+    feed_forward(pass, a, y, workspace);
+}
+
+void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a, Matrix y,
+                                    Workspace& workspace) const {
     each_chunk(a, workspace, [&](const Chunk& c) {
+        Kernels& kernels = pass.kernels;
         kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
         pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, pass.gate_up);
@@ -170,16 +185,26 @@ void TransformerLayer::backward(Kernels& kernels, const LayerWeights& weights,
                                 Workspace operands) const {
     const Pass pass(kernels, layout_, weights, operands);
     LayerActivations a = kept;
-    const Matrix normed = hidden_matrix(workspace, block_.tokens());
-    if (kept.qkv.present()) {
-        kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_,
-                         pass.attention_input);
-    } else {
+    if (!kept.qkv.present()) {
         a.residual = hidden_matrix(workspace, block_.tokens());
         if (head_norm_)
             a.unnormed = workspace.matrix(type_, block_.tokens(),
                                           attention_.query_width() + attention_.key_width());
+        take_absent(a, workspace);
+    }
+    const Bytes kept_end = workspace.used();
+    Matrix normed;
+    if (!kept.qkv.present()) {
+        normed = hidden_matrix(workspace, block_.tokens());
         attention_half(pass, x, a, normed, !kept.attention_output.present(), workspace);
+    } else if (!block_.in_chunks()) {
+        normed = hidden_matrix(workspace, block_.tokens());
+        normed_input(pass, normed, x);
+    }
+    if (block_.in_chunks()) {
+        // Memory is short: it is made again for the gradients.
+        workspace.rewind(kept_end);
+        normed = {};
     }
     feed_forward_backward(pass, target, gradient, a, workspace);
     attention_backward(pass, target, x, gradient, a, normed, workspace);
@@ -227,8 +252,14 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     Kernels& kernels = pass.kernels;
     const bool add = target.accumulate;
     const std::int64_t tokens = block_.tokens();
-    const Matrix doutput = workspace.matrix(type_, tokens, attention_.query_width());
-    const Matrix dqkv = workspace.matrix(type_, tokens, attention_.qkv_width());
+    // The residual is no longer needed: this gradient overwrites it, then the normed input if that
+    // is absent, then its gradient.
+    const std::int64_t width = attention_.query_width();
+    const Matrix doutput = width <= hidden_ ? Matrix(a.residual.data, type_, tokens, width)
+                                            : workspace.matrix(type_, tokens, width);
+    const bool in_parts =
+        attention_in_parts(tokens, attention_.heads, attention_.kv_heads, attention_.head_dim);
+    const Matrix dqkv = in_parts ? a.qkv : workspace.matrix(type_, tokens, attention_.qkv_width());
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
     LinearBackward output(kernels, pass.operands, {gradient});
     output.weight(target.matrix(layout_.output), {a.attention_output}, add);
@@ -244,47 +275,14 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     if (layout_.qkv_bias.rows > 0)
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
     LinearBackward qkv(kernels, pass.operands, {dqkv});
+    if (!normed.present()) {
+        normed = a.residual;
+        normed_input(pass, normed, x);
+    }
     qkv.weight(target.matrix(layout_.qkv), {normed, pass.attention_input}, add);
-    // The residual is no longer needed; the gradient of the normed input overwrites it.
     qkv.input(a.residual, pass.qkv);
     kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
                               epsilon_, target.vector(layout_.input_norm), add);
-}
-
-HeadLoss::HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens)
-    : chunk_(chunk_tokens), epsilon_(static_cast<float>(model.norm_epsilon)) {
-    ModelSpec untied = model;
-    untied.tied_embeddings = false;
-    const HeadLayout layout = head_layout(untied);
-    projection_ = layout.projection;
-    norm_ = layout.norm;
-}
-
-void HeadLoss::run(Kernels& kernels, HeadWeights weights, Matrix hidden,
-                   const std::int32_t* targets, float scale, double* loss, GradientTarget target,
-                   Workspace workspace, Workspace operands) const {
-    const Matrix projection{weights.projection, DType::bf16, projection_.rows, projection_.columns};
-    const Operand for_gradient = cast_columns_once(kernels, operands, {projection});
-    const Vector norm{weights.norm, DType::bf16, norm_.rows};
-    const std::int64_t chunk = std::min(chunk_, hidden.rows);
-    const Matrix logits_memory = workspace.matrix(hidden.type, chunk, projection_.rows);
-    const Matrix normed_memory = workspace.matrix(hidden.type, chunk, hidden.columns);
-    Fp8Scale* const scale_of_normed =
-        operands.present() ? static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale))) : nullptr;
-    for (std::int64_t begin = 0; begin < hidden.rows; begin += chunk) {
-        const std::int64_t rows = std::min(chunk, hidden.rows - begin);
-        const Matrix x = hidden.row_range(begin, rows);
-        const Matrix logits = logits_memory.row_range(0, rows);
-        const Matrix normed = normed_memory.row_range(0, rows);
-        const bool add = target.accumulate || begin > 0;
-        kernels.rms_norm(normed, x, norm, epsilon_, scale_of_normed);
-        linear(kernels, {}, {.y = logits, .x = {normed}, .weight = {projection}});
-        kernels.cross_entropy(logits, targets + begin, scale, loss);
-        LinearBackward back(kernels, operands, {logits});
-        back.weight(target.matrix(projection_), {normed, scale_of_normed}, add);
-        back.input(normed, for_gradient);
-        kernels.rms_norm_backward(x, false, normed, x, norm, epsilon_, target.vector(norm_), add);
-    }
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What do a layer and the loss compute, forward and backward? Pre-norm attention and SwiGLU
+// What does a layer compute, forward and backward? Pre-norm attention and SwiGLU
 // feed-forward of Llama, Mistral, Qwen2 and Qwen3.
 //
 //   n1 = norm(x)    qkv = n1 Wqkv^T + b, q and k normed (Qwen3) and rotated    o = attention(qkv)
@@ -6,7 +6,9 @@
 #pragma once
 
 #include "engine/kernels/kernels.h"
+#include "engine/layers/gradient_target.h"
 #include "engine/layers/layer_layout.h"
+#include "engine/layers/layer_weights.h"
 #include "engine/layers/workspace.h"
 #include "sim/specs/model/layer_kernels.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -22,28 +24,6 @@ struct LayerActivations {
     Matrix residual;              ///< (tokens, hidden)
     Matrix gate_up;               ///< (tokens, 2 x intermediate)
     EightBits gate_up_codes;      ///< in place of gate_up, with 8 bits a number
-};
-
-/// The destination of weight gradients, in the layout of the weights: written, or added to sums in
-/// fp32.
-struct GradientTarget {
-    void* base = nullptr;
-    DType type = DType::bf16;
-    bool accumulate = false;
-    Matrix matrix(const TensorPlace& place) const { return matrix_at(base, type, place); }
-    Vector vector(const TensorPlace& place) const { return vector_at(base, type, place); }
-};
-
-/// A layer's weights: its flat range on the device (bf16). Products in FP8 read codes of them.
-struct LayerWeights {
-    LayerWeights(void* range_) : range(range_) {}
-    LayerWeights(void* range_, Workspace fp8_, bool keeps_codes_, bool first_)
-        : range(range_), fp8(fp8_), keeps_codes(keeps_codes_), first(first_) {}
-    void* range;
-    Workspace fp8{};           ///< of scales, and codes if they are kept; without, each cast finds
-                               ///< a scale of its own
-    bool keeps_codes = false;  ///< in both orders
-    bool first = true;         ///< this pass is the first with these weights: it writes `fp8`
 };
 
 /// One layer for one micro-batch.
@@ -63,6 +43,11 @@ class TransformerLayer {
     void forward(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
                  const LayerActivations& kept, Workspace workspace, Workspace operands = {}) const;
 
+    /// y once more, given the same x and what forward() kept.
+    void forward_again(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
+                       const LayerActivations& kept, Workspace workspace,
+                       Workspace operands = {}) const;
+
     /// Given x and `gradient` (of y), makes the absent tensors of `kept` again, writes or adds the
     /// weights' gradients, and overwrites `gradient` by the gradient of x.
     void backward(Kernels& kernels, const LayerWeights& weights, GradientTarget target, Matrix x,
@@ -77,11 +62,18 @@ class TransformerLayer {
     template <typename Use>
     void each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const;
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
+    /// q, k and v and attention's output, if `a` does not have them.
+    void take_absent(LayerActivations& a, Workspace& workspace) const;
+    void normed_input(const Pass& pass, Matrix normed, Matrix x) const;
     /// Up to the residual; absent tensors of `a` are taken from `workspace`.
     void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool attend,
                         Workspace& workspace) const;
+    /// From the residual of `a` on.
+    void feed_forward(const Pass& pass, const LayerActivations& a, Matrix y,
+                      Workspace& workspace) const;
     void feed_forward_backward(const Pass& pass, GradientTarget target, Matrix gradient,
                                const LayerActivations& a, Workspace workspace) const;
+    /// `normed` may be absent.
     void attention_backward(const Pass& pass, GradientTarget target, Matrix x, Matrix gradient,
                             const LayerActivations& a, Matrix normed, Workspace workspace) const;
 
@@ -93,42 +85,6 @@ class TransformerLayer {
     AttentionShape attention_;
     RotaryShape rotary_;
     LayerLayout layout_;
-};
-
-/// The head's weights, bf16: output projection (vocabulary, hidden) and final norm (hidden).
-struct HeadWeights {
-    void *projection = nullptr, *norm = nullptr;
-};
-
-/// The loss: final norm, logits of a chunk of tokens at a time, cross-entropy, and all their
-/// gradients at once; logits never exist whole. The head on the device: output projection
-/// (vocabulary, hidden), then final norm (hidden), bf16. Tied models have the embedding in place of
-/// a projection.
-class HeadLoss {
-  public:
-    HeadLoss(const ModelSpec& model, std::int64_t chunk_tokens);
-
-    std::int64_t elements() const { return norm_.offset + norm_.elements(); }
-    const TensorPlace& projection() const { return projection_; }
-    const TensorPlace& norm() const { return norm_; }
-    /// In a buffer with the layout of projection() and norm().
-    HeadWeights weights_in(void* head) const {
-        return {matrix_at(head, DType::bf16, projection_).data,
-                vector_at(head, DType::bf16, norm_).data};
-    }
-
-    /// Adds scale x the sum of the tokens' losses to *loss, overwrites `hidden` (tokens, hidden),
-    /// the last layer's output, by its gradient, and writes or adds the head's gradients.
-    /// `workspace` holds a chunk's logits and normed hidden states. Logits are in
-    /// bf16; the products of the gradients are in FP8 if there is memory for their `operands`.
-    void run(Kernels& kernels, HeadWeights weights, Matrix hidden, const std::int32_t* targets,
-             float scale, double* loss, GradientTarget target, Workspace workspace,
-             Workspace operands = {}) const;
-
-  private:
-    std::int64_t chunk_;
-    float epsilon_;
-    TensorPlace projection_, norm_;
 };
 
 }  // namespace sluice

@@ -1,11 +1,12 @@
-#!/usr/bin/env bash
-# Trains on this machine's GPU for the reports in this folder.
-# usage: measure.sh SLUICE_TRAIN TEXT OUT_FOLDER
+#!/ usr / bin / env bash
+#Trains on this machine's GPU for the reports in this folder.
+#usage : measure.sh SLUICE_TRAIN TEXT OUT_FOLDER
 set -euo pipefail
 program=$1 text=$2 out=$3
 mkdir -p "$out"
 
-# train NAME FLAG...: random weights, real text, one token a byte. A limit of 1000 is never reached: no step is redone.
+#train NAME FLAG... : random weights, real text, \
+    one token a byte.A limit of 1000 is never reached : no step is redone.
 train() {
     local name=$1
     shift
@@ -38,7 +39,8 @@ train 3b-batch-32-resident-36-tables --model qwen2.5-3b --untied --batch 32 --st
 train 14b-batch-32-resident-9-tables --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --resident-layers 9 --resident-tables both --keep-last-layers 25
 train 32b-batch-32-6-byte-resident-21-tables --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 7 --max-norm 1000 --resident-layers 21 --resident-tables both --keep-last-layers 9
 train 7b-batch-32-resident-11-tables --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --keep-last-layers 28
-for precision in fp8 bf16; do
+for precision in fp8 bf16;
+do
     train 7b-batch-8-$precision --model qwen2.5-7b --untied --batch 8 --steps 14 --max-norm 1000 --resident-layers 28 --resident-tables both --recompute none --compute $precision
     train 7b-batch-32-$precision --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none --compute $precision
     train 8-layers-batch-32-$precision --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 16 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none --compute $precision
@@ -49,7 +51,8 @@ train 3b-batch-32-exact --model qwen2.5-3b --untied --batch 32 --steps 12 --max-
 train 14b-batch-32-exact --model qwen2.5-14b --batch 32 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 12 --resident-layers 21 --resident-tables both
 train 14b-batch-32-8-byte-exact --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 27 --resident-layers 14 --resident-tables both
 train 7b-batch-32-fp8-resident-6 --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 6 --resident-tables both --recompute none --compute fp8
-for precision in fp8 bf16; do
+for precision in fp8 bf16;
+do
     train 7b-batch-32-$precision-resident-10 --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 10 --host-gradient-slabs 8 --resident-tables both --recompute none --compute $precision
 done
 train 7b-batch-128-fp8 --model qwen2.5-7b --untied --batch 128 --steps 6 --max-norm 1000 --keep-last-layers 5 --resident-layers 4 --resident-tables both --compute fp8
@@ -71,6 +74,16 @@ train 7b-batch-128-fp8-head-passes-8 "${large[@]}" --batch 128 --steps 7 --passe
 train 7b-batch-8-fp8-head "${large[@]}" --batch 8 --steps 20 "${head[@]}" --resident-layers 28
 train 7b-batch-128-fp8-head-passes-4 "${large[@]}" --batch 128 --steps 7 --passes 4 "${head[@]}" --resident-layers 9 --host-gradient-slabs 8
 train 7b-batch-512-fp8-head-passes-16 "${large[@]}" --batch 512 --steps 5 --passes 16 "${head[@]}" --resident-layers 7 --host-gradient-slabs 8
+for deferred in 0 11; do
+    name=7b-batch-8-24-gb$([ $deferred = 0 ] || echo -deferred-$deferred)
+    train "$name" --model qwen2.5-7b --untied --batch 8 --steps 12 --max-norm 1000 --learning-rate 2e-5 --device-budget-bytes 24e9 --keep-last-layers 2 --resident-layers 5 --deferred-layers $deferred
+done
+for deferred in 0 14; do
+    name=14b-batch-16-8-byte$([ $deferred = 0 ] || echo -deferred-$deferred)
+    train "$name" --model qwen2.5-14b --batch 16 --state-bytes 8 --steps 10 --max-norm 1000 --learning-rate 2e-5 --recompute none --resident-layers 5 --resident-tables both --deferred-layers $deferred
+done
+# One step of minutes is too few for a report: the log has its time.
+"$program" --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 --saved-inputs half --checkpoints host --keep-attention-layers 27 --resident-tables both --steps 1 --log "$out/7b-1-by-524288.jsonl"
 train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
 train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
 train 7b-batch-32-fp8-head-tiles "${large[@]}" --batch 32 --steps 11 "${head[@]}" --resident-layers 22

@@ -162,8 +162,8 @@ ParameterStore::ParameterStore(const ModelSpec& model, int state_bytes,
         section.on_device = section.block.count > 0;
         section.block.count = sizes[i];
         section.block.state_bytes = state_bytes;
-        section.decay =
-            ranges_of(tensors_, static_cast<int>(i), sizes[i], state_bytes == 6 ? kMomentBlock : 1);
+        section.decay = ranges_of(tensors_, static_cast<int>(i), sizes[i],
+                                  section.block.precision().has_scales() ? kMomentBlock : 1);
     }
     place_on_host(model);
     if (std::any_of(sections_.begin(), sections_.end(), [](auto& one) { return one.on_device; }))
@@ -235,28 +235,32 @@ void ParameterStore::write(int section, std::byte* to, std::span<const std::byte
 void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& values) {
     constexpr std::int64_t kGrain = std::int64_t{1} << 16, kAtOnce = 4096;
     const bool staged = on_device(tensor.section);
+    const ParameterBlock& home = block(tensor.section);
+    const int low_bytes = home.precision().low_bytes;
     const std::int64_t all = tensor.elements(), most = staged ? kStaging / (2 * kBf16) : all;
     for (std::int64_t first = 0; first < all; first += most) {
         const std::int64_t count = std::min(most, all - first);
-        std::uint16_t* const high_home = block(tensor.section).high + tensor.offset + first;
-        std::uint16_t* const low_home = block(tensor.section).low + tensor.offset + first;
-        std::uint16_t* const high = staged ? staging_.at<std::uint16_t>(0) : high_home;
-        std::uint16_t* const low = staged ? high + most : low_home;
+        ParameterBlock at_home = home;
+        at_home.high += tensor.offset + first;
+        if (low_bytes > 0)
+            at_home.low = static_cast<char*>(home.low) + low_bytes * (tensor.offset + first);
+        ParameterBlock planes = at_home;
+        if (staged) {
+            planes.high = staging_.at<std::uint16_t>(0);
+            planes.low = planes.high + most;
+        }
         pool_.parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
             float piece[kAtOnce];
             for (std::int64_t at = begin; at < end; at += kAtOnce) {
                 const std::int64_t length = std::min(kAtOnce, end - at);
                 values(first + at, length, piece);
-                for (std::int64_t i = 0; i < length; ++i) {
-                    const MasterPlanes planes = split_master(piece[i]);
-                    high[at + i] = planes.high;
-                    low[at + i] = planes.low;
-                }
+                for (std::int64_t i = 0; i < length; ++i) set_master(planes, at + i, piece[i]);
             }
         });
         if (!staged) continue;
-        device_.copy(Lane::host_to_device, high_home, high, kBf16 * count);
-        device_.copy(Lane::host_to_device, low_home, low, kBf16 * count);
+        device_.copy(Lane::host_to_device, at_home.high, planes.high, kBf16 * count);
+        if (low_bytes > 0)
+            device_.copy(Lane::host_to_device, at_home.low, planes.low, low_bytes * count);
         device_.finish_all();
     }
 }

@@ -42,14 +42,14 @@ void check_step(const AdamWStep& s) {
 }
 
 void check_range(const ParameterBlock& block, std::int64_t begin, std::int64_t end) {
-    if (block.state_bytes != 12 && block.state_bytes != 8 && block.state_bytes != 6)
-        throw InternalError(
-            fmt::format("adamw: state_bytes is {}, expected 12, 8 or 6", block.state_bytes));
+    if (find_state_precision(block.state_bytes) == nullptr)
+        throw InternalError(fmt::format("adamw: state_bytes is {}, expected {}", block.state_bytes,
+                                        state_bytes_choices()));
     if (begin < 0 || begin > end || end > block.count)
         throw InternalError(fmt::format("adamw: range [{}, {}) is not within the {} elements",
                                         begin, end, block.count));
     const bool whole = begin % kMomentBlock == 0 && (end % kMomentBlock == 0 || end == block.count);
-    if (block.state_bytes == 6 && !whole)
+    if (block.precision().has_scales() && !whole)
         throw InternalError(
             fmt::format("adamw: range [{}, {}) with 8-bit moments, expected multiples of {}", begin,
                         end, kMomentBlock));
@@ -57,15 +57,16 @@ void check_range(const ParameterBlock& block, std::int64_t begin, std::int64_t e
 
 AdamWArrays arrays_from(const ParameterBlock& block, std::int64_t i, GradientRange gradient,
                         std::int64_t gradient_at) {
-    const auto moments = [&](void* from) {
-        return static_cast<std::byte*>(from) + i * ((block.state_bytes - 4) / 2);
+    const StatePrecision& precision = block.precision();
+    const auto from_here = [i](void* from, int bytes) {
+        return from == nullptr ? nullptr : static_cast<std::byte*>(from) + i * bytes;
     };
-    const bool scaled = block.state_bytes == 6;
+    const bool scaled = precision.has_scales();
     return {
         .high = block.high + i,
-        .low = block.low + i,
-        .first = moments(block.first_moment),
-        .second = moments(block.second_moment),
+        .low = from_here(block.low, precision.low_bytes),
+        .first = from_here(block.first_moment, precision.moment_bytes),
+        .second = from_here(block.second_moment, precision.moment_bytes),
         .first_scale = scaled ? block.first_scale + i / kMomentBlock : nullptr,
         .second_scale = scaled ? block.second_scale + i / kMomentBlock : nullptr,
         .gradient_bf16 = gradient.bf16 == nullptr ? nullptr : gradient.bf16 + (i - gradient_at),

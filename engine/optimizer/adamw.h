@@ -8,33 +8,35 @@
 #include <span>
 
 #include "engine/optimizer/thread_pool.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 
-/// Elements that share one scale if moments have 8 bits.
-inline constexpr std::int64_t kMomentBlock = 128;
-
-/// A flat range of parameters. `state_bytes` gives the type of the moments: 12: fp32; 8: bf16,
-/// rounded stochastically; 6: 8 bits with one fp32 scale per kMomentBlock elements.
+/// A flat range of parameters. `state_bytes` is a row of kStatePrecisions. Masters of less than 32
+/// bits and moments of less than that are rounded stochastically.
 struct ParameterBlock {
     std::uint16_t* high = nullptr;  ///< (count) bf16, master rounded to nearest
-    std::uint16_t* low = nullptr;   ///< (count) master bits minus high << 16, as a signed number
+    /// (count) Master bits minus high << 16, as a signed number: all 16 bits of it, the upper 8, or
+    /// none (null).
+    void* low = nullptr;
     void* first_moment = nullptr;   ///< (count)
     void* second_moment = nullptr;  ///< (count)
     float* first_scale = nullptr;   ///< (count / kMomentBlock, rounded up), 8-bit moments only
     float* second_scale = nullptr;
     std::int64_t count = 0;
     int state_bytes = 12;
+
+    const StatePrecision& precision() const { return state_precision(state_bytes); }
 };
 
-/// Sets the lower plane and the moments to take(bytes), one after another.
+/// Sets the lower plane, if there is one, and the moments to take(bytes), one after another.
 template <typename Take>
 void place_state(ParameterBlock& block, Take take) {
-    const std::int64_t moment = (block.state_bytes - 4) / 2;
-    block.low = reinterpret_cast<std::uint16_t*>(take(2 * block.count));
-    block.first_moment = take(moment * block.count);
-    block.second_moment = take(moment * block.count);
-    if (block.state_bytes != 6) return;
+    const StatePrecision& precision = block.precision();
+    if (precision.low_bytes > 0) block.low = take(precision.low_bytes * block.count);
+    block.first_moment = take(precision.moment_bytes * block.count);
+    block.second_moment = take(precision.moment_bytes * block.count);
+    if (!precision.has_scales()) return;
     const std::int64_t scales = 4 * ((block.count + kMomentBlock - 1) / kMomentBlock);
     block.first_scale = reinterpret_cast<float*>(take(scales));
     block.second_scale = reinterpret_cast<float*>(take(scales));
@@ -51,7 +53,7 @@ ParameterBlock placed_block(std::int64_t count, int state_bytes, Take take) {
     return block;
 }
 
-/// The two planes of a master; join_master() restores it bit by bit.
+/// The two planes of an fp32 master; join_master() restores it bit by bit.
 struct MasterPlanes {
     std::uint16_t high, low;
 };
@@ -66,6 +68,26 @@ inline float join_master(MasterPlanes planes) {
                                 static_cast<std::uint32_t>(static_cast<std::int32_t>(low)));
 }
 
+/// The master of element `i`.
+inline float master_of(const ParameterBlock& block, std::int64_t i) {
+    std::uint16_t low = 0;
+    if (block.precision().low_bytes == 2) low = static_cast<const std::uint16_t*>(block.low)[i];
+    if (block.precision().low_bytes == 1)
+        low = static_cast<std::uint16_t>(static_cast<const std::uint8_t*>(block.low)[i] << 8);
+    return join_master({block.high[i], low});
+}
+/// Rounds to the nearest master of the block's precision.
+inline void set_master(const ParameterBlock& block, std::int64_t i, float master) {
+    const int low_bytes = block.precision().low_bytes;
+    auto bits = std::bit_cast<std::uint32_t>(master);
+    if (low_bytes == 1) bits = (bits + 0x80U) & ~0xffU;
+    const MasterPlanes planes = split_master(std::bit_cast<float>(bits));
+    block.high[i] = planes.high;
+    if (low_bytes == 2) static_cast<std::uint16_t*>(block.low)[i] = planes.low;
+    if (low_bytes == 1)
+        static_cast<std::uint8_t*>(block.low)[i] = static_cast<std::uint8_t>(planes.low >> 8);
+}
+
 struct AdamWStep {
     float learning_rate = 1e-3F;
     double beta1 = 0.9, beta2 = 0.95;
@@ -74,7 +96,7 @@ struct AdamWStep {
     std::int64_t step = 1;       ///< from 1, for bias correction
     float speculated_scale = 1;  ///< of `redo`: the gradient_scale of the update that it corrects
     float gradient_scale = 1;    ///< applied to every gradient: the clipping factor
-    std::uint64_t seed = 0;      ///< of stochastic rounding (8 and 6 byte states)
+    std::uint64_t seed = 0;      ///< of stochastic rounding (states below 12 bytes)
 };
 
 /// Kinds of passes over the parameters. Speculative clipping updates with the factor of the step
@@ -82,8 +104,10 @@ struct AdamWStep {
 /// again and redoes the update:
 enum class UpdatePass : std::uint8_t {
     update,  ///< moments and parameters from gradient_scale x gradient
-    rewind,  ///< parameters as they were before `update` (to fp32 rounding), from the moments after
-             ///< it; no gradient
+    /// Parameters as they were before `update`, from the moments after it; no gradient. To fp32
+    /// rounding, or, with a smaller master, exactly but for few: it draws the random bits of
+    /// `update` and takes their rounding back.
+    rewind,
     /// After `update` with s = speculated_scale and `rewind`: moments and parameters as `update`
     /// with c = gradient_scale would have made them. m += (1 - beta1) (c - s) g; v += (1 - beta2)
     /// (c^2 - s^2) g^2, at least (1 - beta2) c^2 g^2. What rounding cost the first moments stays in

@@ -69,6 +69,7 @@ struct Avx2 {
     }
 
     static Bits plus(Bits a, Bits b) { return _mm256_add_epi32(a, b); }
+    static Bits minus(Bits a, Bits b) { return _mm256_sub_epi32(a, b); }
     static Bits times(Bits a, Bits b) { return _mm256_mullo_epi32(a, b); }
     static Bits bits_and(Bits a, Bits b) { return _mm256_and_si256(a, b); }
     static Bits bits_xor(Bits a, Bits b) { return _mm256_xor_si256(a, b); }

@@ -62,6 +62,7 @@ struct Avx512 {
     static float largest_lane(Float x) { return _mm512_reduce_max_ps(x); }
 
     static Bits plus(Bits a, Bits b) { return _mm512_add_epi32(a, b); }
+    static Bits minus(Bits a, Bits b) { return _mm512_sub_epi32(a, b); }
     static Bits times(Bits a, Bits b) { return _mm512_mullo_epi32(a, b); }
     static Bits bits_and(Bits a, Bits b) { return _mm512_and_si512(a, b); }
     static Bits bits_xor(Bits a, Bits b) { return _mm512_xor_si512(a, b); }

@@ -17,11 +17,12 @@ constexpr std::uint64_t key_of_step(const AdamWStep& step) {
     return mixed_bits(mixed_bits(step.seed) ^ static_cast<std::uint64_t>(step.step));
 }
 /// `update` and `redo` of a step round with different bits; otherwise redo would repeat the
-/// rounding errors of update.
+/// rounding errors of update. `rewind` draws those of the update that it takes back.
 constexpr std::uint64_t key_of_segment(std::uint64_t step_key, std::int64_t segment,
                                        UpdatePass pass) {
+    const UpdatePass draws = pass == UpdatePass::rewind ? UpdatePass::update : pass;
     return mixed_bits(mixed_bits(step_key ^ static_cast<std::uint64_t>(segment)) ^
-                      static_cast<std::uint64_t>(pass));
+                      static_cast<std::uint64_t>(draws));
 }
 
 /// AdamWStep for the loop: computed in double, rounded to fp32 once.
@@ -43,7 +44,7 @@ AdamWConstants constants_of(const AdamWStep& step, bool decay);
 /// The arrays of a block and its gradient from the first element of a call on.
 struct AdamWArrays {
     std::uint16_t* high;
-    std::uint16_t* low;
+    void* low;
     void* first;
     void* second;
     float* first_scale;

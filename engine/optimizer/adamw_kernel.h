@@ -30,17 +30,50 @@ SLUICE_INLINE typename V::Float load_gradient(const AdamWArrays& a, std::int64_t
     return gradient;
 }
 
-/// join_master() and split_master() of parameter_block.h.
-template <class V>
+/// join_master() and split_master() of adamw.h, with a lower plane of these bytes.
+template <class V, int low_bytes>
 SLUICE_INLINE typename V::Float load_master(const AdamWArrays& a, std::int64_t i) {
     const auto high = V::template shift_left<16>(V::load_u16(a.high + i));
-    return V::as_float(V::plus(high, V::load_i16(a.low + i)));
+    if constexpr (low_bytes == 0) {
+        return V::as_float(high);
+    } else if constexpr (low_bytes == 1) {
+        const auto low = V::load_i8(static_cast<const std::int8_t*>(a.low) + i);
+        return V::as_float(V::plus(high, V::template shift_left<8>(low)));
+    } else {
+        const auto low = V::load_i16(static_cast<const std::uint16_t*>(a.low) + i);
+        return V::as_float(V::plus(high, low));
+    }
 }
-template <class V>
-SLUICE_INLINE void store_master(const AdamWArrays& a, std::int64_t i, typename V::Float master) {
-    const auto bits = V::as_bits(master);
-    V::store_16(a.high + i, V::template shift_right<16>(V::plus(bits, V::set_bits(0x8000))));
-    V::store_16(a.low + i, bits);
+/// Cuts the bits that the planes have no room for.
+template <class V, int low_bytes>
+SLUICE_INLINE void store_master(const AdamWArrays& a, std::int64_t i, typename V::Bits bits) {
+    if constexpr (low_bytes == 0) {
+        V::store_16(a.high + i, V::template shift_right<16>(bits));
+    } else {
+        V::store_16(a.high + i, V::template shift_right<16>(V::plus(bits, V::set_bits(0x8000))));
+        if constexpr (low_bytes == 1)
+            V::store_8(static_cast<std::uint8_t*>(a.low) + i, V::template shift_right<8>(bits));
+        else
+            V::store_16(static_cast<std::uint16_t*>(a.low) + i, bits);
+    }
+}
+
+/// The least bit of a master, which has 16 or 8 bits less than an fp32 number.
+template <int low_bytes>
+inline constexpr std::uint32_t kLeastBit = std::uint32_t{1} << (16 - 8 * low_bytes);
+
+/// Random bits below the least bit of a master. Whether a moment is rounded up depends on the upper
+/// ones of its 16 random bits (moment_codes.h), so these are the lower ones of both.
+template <class V, int low_bytes>
+SLUICE_INLINE typename V::Bits random_below_master(const AdamWArrays& a, std::int64_t i) {
+    const auto random = random_bits<V>(a, i);
+    const auto of_first = V::bits_and(random, V::set_bits(0xff));
+    if constexpr (low_bytes == 1) {
+        return of_first;
+    } else {
+        const auto second = V::bits_and(V::template shift_right<8>(random), V::set_bits(0xff00));
+        return V::plus(of_first, second);
+    }
 }
 
 /// Zero for magnitudes below the least normal number. Otherwise the moments of embedding rows that
@@ -72,17 +105,31 @@ SLUICE_INLINE Moments<V> next_moments(const AdamWConstants& k, Moments<V> old,
 
 /// Moves the parameters by the moments; `root` is the square root of the second moment. Rewinding
 /// computes the same `change`, so it differs only by what the two sums and products rounded off.
-template <class V, UpdatePass pass>
+/// A master of less than 32 bits is rounded up, away from zero, with the probability of the part
+/// that is cut off. The same random bits say in which range, as wide as its least bit, the number
+/// was that was rounded to it; rewinding begins in the middle of that range and rounds to nearest.
+template <class V, int low_bytes, UpdatePass pass>
 SLUICE_INLINE void move_parameters(const AdamWConstants& k, const AdamWArrays& a, std::int64_t i,
                                    typename V::Float first, typename V::Float root) {
     const auto denominator = V::fma(root, V::set(k.inverse_root_correction2), V::set(k.epsilon));
     const auto change = V::mul(V::set(k.step_size), V::div(first, denominator));
-    const auto master = load_master<V>(a, i);
+    const auto master = load_master<V, low_bytes>(a, i);
     const auto keep = V::set(k.keep);
-    if constexpr (pass == UpdatePass::rewind) {
-        store_master<V>(a, i, V::div(V::add(master, change), keep));
+    if constexpr (low_bytes == 2 && pass == UpdatePass::rewind) {
+        store_master<V, 2>(a, i, V::as_bits(V::div(V::add(master, change), keep)));
+    } else if constexpr (low_bytes == 2) {
+        store_master<V, 2>(a, i, V::as_bits(V::fms(master, keep, change)));
+    } else if constexpr (pass == UpdatePass::rewind) {
+        const auto half = V::set_bits(kLeastBit<low_bytes> / 2);
+        const auto random = random_below_master<V, low_bytes>(a, i);
+        const auto middle = V::as_float(V::minus(V::plus(V::as_bits(master), half), random));
+        // Near zero, the range would reach beyond it.
+        const auto after = V::if_less(V::absolute(master), V::set(FLT_MIN), master, middle);
+        const auto before = V::div(V::add(after, change), keep);
+        store_master<V, low_bytes>(a, i, V::plus(V::as_bits(before), half));
     } else {
-        store_master<V>(a, i, V::fms(master, keep, change));
+        const auto bits = V::as_bits(V::fms(master, keep, change));
+        store_master<V, low_bytes>(a, i, V::plus(bits, random_below_master<V, low_bytes>(a, i)));
     }
 }
 
@@ -94,11 +141,11 @@ SLUICE_INLINE void adamw_vector(const AdamWConstants& k, const AdamWArrays& a, s
         moments = next_moments<V, pass>(k, moments, load_gradient<V>(a, i));
         moments = Format::store(a, i, moments);
     }
-    move_parameters<V, pass>(k, a, i, moments.first, V::sqrt(moments.second));
+    move_parameters<V, 2, pass>(k, a, i, moments.first, V::sqrt(moments.second));
 }
 
 /// kMomentBlock elements whose moments are 8-bit codes with one scale for all of them.
-template <class V, UpdatePass pass>
+template <class V, int low_bytes, UpdatePass pass>
 void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin) {
     const std::int64_t end = begin + kMomentBlock;
     const std::int64_t block = begin / kMomentBlock;
@@ -123,21 +170,24 @@ void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin
                            {V::load(first + (i - begin)), V::load(second + (i - begin))});
     }
     for (std::int64_t i = begin; i < end; i += V::kWidth)
-        move_parameters<V, pass>(k, a, i, load_first_code<V>(a, i, a.first_scale[block]),
-                                 load_root_code<V>(a, i, a.second_scale[block]));
+        move_parameters<V, low_bytes, pass>(k, a, i, load_first_code<V>(a, i, a.first_scale[block]),
+                                            load_root_code<V>(a, i, a.second_scale[block]));
 }
 
 /// Fewer elements than `body` works on: `body` gets a copy padded with zeros, so that nothing
 /// beyond the arrays is read and the arithmetic is the same.
 template <class Body>
-void adamw_tail(const AdamWArrays& a, int moment_bytes, std::int64_t count, const Body& body) {
+void adamw_tail(const AdamWArrays& a, int low_bytes, int moment_bytes, std::int64_t count,
+                const Body& body) {
     std::uint16_t high[kMomentBlock] = {}, low[kMomentBlock] = {}, bf16[kMomentBlock] = {};
     float fp32[kMomentBlock] = {}, first[kMomentBlock] = {}, second[kMomentBlock] = {};
     const auto elements = static_cast<std::size_t>(count);
+    const std::size_t lows = elements * static_cast<std::size_t>(low_bytes);
     const std::size_t moments = elements * static_cast<std::size_t>(moment_bytes);
     AdamWArrays copy = a;
     std::memcpy(copy.high = high, a.high, 2 * elements);
-    std::memcpy(copy.low = low, a.low, 2 * elements);
+    copy.low = low;
+    if (lows > 0) std::memcpy(low, a.low, lows);
     std::memcpy(copy.first = first, a.first, moments);
     std::memcpy(copy.second = second, a.second, moments);
     if (a.gradient_bf16 != nullptr) {
@@ -150,7 +200,7 @@ void adamw_tail(const AdamWArrays& a, int moment_bytes, std::int64_t count, cons
     }
     body(copy);
     std::memcpy(a.high, high, 2 * elements);
-    std::memcpy(a.low, low, 2 * elements);
+    if (lows > 0) std::memcpy(a.low, low, lows);
     std::memcpy(a.first, first, moments);
     std::memcpy(a.second, second, moments);
 }
@@ -163,25 +213,34 @@ void adamw_vectors(const AdamWConstants k, const AdamWArrays a, std::int64_t cou
 #pragma GCC unroll 2
     for (std::int64_t i = 0; i < whole; i += V::kWidth) adamw_vector<V, Format, pass>(k, a, i);
     if (whole == count) return;
-    adamw_tail(from_element(a, whole, Format::kBytes), Format::kBytes, count - whole,
+    adamw_tail(from_element(a, whole, 2, Format::kBytes), 2, Format::kBytes, count - whole,
                [&](const AdamWArrays& tail) { adamw_vector<V, Format, pass>(k, tail, 0); });
 }
 
-template <class V, UpdatePass pass>
+template <class V, int low_bytes, UpdatePass pass>
 void adamw_blocks(const AdamWConstants& k, const AdamWArrays& a, std::int64_t count) {
     const std::int64_t whole = count - count % kMomentBlock;
-    for (std::int64_t i = 0; i < whole; i += kMomentBlock) adamw_block<V, pass>(k, a, i);
+    for (std::int64_t i = 0; i < whole; i += kMomentBlock) adamw_block<V, low_bytes, pass>(k, a, i);
     if (whole == count) return;
-    adamw_tail(from_element(a, whole, 1), 1, count - whole,
-               [&](const AdamWArrays& tail) { adamw_block<V, pass>(k, tail, 0); });
+    adamw_tail(from_element(a, whole, low_bytes, 1), low_bytes, 1, count - whole,
+               [&](const AdamWArrays& tail) { adamw_block<V, low_bytes, pass>(k, tail, 0); });
 }
 
-template <class V, UpdatePass pass>
+/// The loop of the precision in this row of kStatePrecisions or a later one.
+template <class V, UpdatePass pass, std::size_t row = 0>
 void adamw_pass(int state_bytes, const AdamWConstants& k, const AdamWArrays& a,
                 std::int64_t count) {
-    if (state_bytes == 12) return adamw_vectors<V, Fp32Moments<V>, pass>(k, a, count);
-    if (state_bytes == 8) return adamw_vectors<V, Bf16Moments<V>, pass>(k, a, count);
-    adamw_blocks<V, pass>(k, a, count);
+    constexpr StatePrecision precision = kStatePrecisions[row];
+    if (state_bytes != precision.bytes) {
+        if constexpr (row + 1 < kStatePrecisions.size())
+            adamw_pass<V, pass, row + 1>(state_bytes, k, a, count);
+    } else if constexpr (precision.has_scales()) {
+        adamw_blocks<V, precision.low_bytes, pass>(k, a, count);
+    } else if constexpr (precision.moment_bytes == 2) {
+        adamw_vectors<V, Bf16Moments<V>, pass>(k, a, count);
+    } else {
+        adamw_vectors<V, Fp32Moments<V>, pass>(k, a, count);
+    }
 }
 
 /// The whole implementation for the instruction set of V.

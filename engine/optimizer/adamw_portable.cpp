@@ -49,6 +49,7 @@ struct Scalar {
     static float largest_lane(Float x) { return x; }
 
     static Bits plus(Bits a, Bits b) { return a + b; }
+    static Bits minus(Bits a, Bits b) { return a - b; }
     static Bits times(Bits a, Bits b) { return a * b; }
     static Bits bits_and(Bits a, Bits b) { return a & b; }
     static Bits bits_xor(Bits a, Bits b) { return a ^ b; }

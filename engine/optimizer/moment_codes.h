@@ -24,10 +24,11 @@ struct Moments {
 
 namespace {
 /// The arrays from element `i` on (a multiple of kMomentBlock if moments have scales).
-inline AdamWArrays from_element(const AdamWArrays& a, std::int64_t i, int moment_bytes) {
+inline AdamWArrays from_element(const AdamWArrays& a, std::int64_t i, int low_bytes,
+                                int moment_bytes) {
     AdamWArrays rest = a;
     rest.high += i;
-    rest.low += i;
+    if (low_bytes > 0) rest.low = static_cast<std::byte*>(a.low) + i * low_bytes;
     rest.first = static_cast<std::byte*>(a.first) + i * moment_bytes;
     rest.second = static_cast<std::byte*>(a.second) + i * moment_bytes;
     if (a.first_scale != nullptr) rest.first_scale += i / kMomentBlock;
@@ -95,9 +96,10 @@ struct Bf16Moments {
     }
 };
 
-// 6 bytes: with c the code of an element, the first moment is c |c| scale and the root of the
-// second c^2 scale. The square keeps small values apart: the least nonzero first moment is 1/127^2
-// = 6e-5 of its block's largest (a linear code: 8e-3). A second moment above zero has at least code
+// 6 bytes and less: with c the code of an element, the first moment is c |c| scale and the root of
+// the second c^2 scale. The square keeps small values apart: the least nonzero first moment is
+// 1/127^2 = 6e-5 of its block's largest (a linear code: 8e-3). A second moment above zero has at
+// least code
 // 2. Its root over the largest is then equal to that ratio of the least first moment, so a second
 // moment far below its neighbours cannot make a step larger than theirs.
 inline constexpr float kFirstLevels = 127, kSecondLevels = 255, kLeastSecondCode = 2;

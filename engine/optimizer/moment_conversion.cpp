@@ -19,9 +19,9 @@ T element(const void* array, std::int64_t i) {
 }
 
 ScalarMoments read_moments(const ParameterBlock& from, std::int64_t i) {
-    if (from.state_bytes == 12)
+    if (from.precision().moment_bytes == 4)
         return {element<float>(from.first_moment, i), element<float>(from.second_moment, i)};
-    if (from.state_bytes == 8)
+    if (from.precision().moment_bytes == 2)
         return {join_master({element<std::uint16_t>(from.first_moment, i), 0}),
                 join_master({element<std::uint16_t>(from.second_moment, i), 0})};
     const auto first = static_cast<float>(element<std::int8_t>(from.first_moment, i));
@@ -56,7 +56,7 @@ void write_codes(const ParameterBlock& to, std::int64_t begin, const ScalarMomen
 }
 
 void write_moments(const ParameterBlock& to, std::int64_t i, ScalarMoments moments) {
-    if (to.state_bytes == 12) {
+    if (to.precision().moment_bytes == 4) {
         static_cast<float*>(to.first_moment)[i] = moments.first;
         static_cast<float*>(to.second_moment)[i] = moments.second;
     } else {
@@ -73,12 +73,25 @@ void convert_moments(const ParameterBlock& from, const ParameterBlock& to) {
         const std::int64_t count = std::min(kMomentBlock, from.count - begin);
         for (std::int64_t i = 0; i < count; ++i)
             moments[static_cast<std::size_t>(i)] = read_moments(from, begin + i);
-        if (to.state_bytes == 6) {
+        if (to.precision().has_scales()) {
             write_codes(to, begin, moments.data(), count);
             continue;
         }
         for (std::int64_t i = 0; i < count; ++i)
             write_moments(to, begin + i, moments[static_cast<std::size_t>(i)]);
+    }
+}
+
+void convert_low_planes(const ParameterBlock& from, const ParameterBlock& to) {
+    const int had = from.precision().low_bytes, has = to.precision().low_bytes;
+    for (std::int64_t i = 0; i < from.count; ++i) {
+        int low = 0;
+        if (had == 2) low = element<std::int16_t>(from.low, i);
+        if (had == 1) low = element<std::int8_t>(from.low, i) * 256;
+        if (has == 2) static_cast<std::int16_t*>(to.low)[i] = static_cast<std::int16_t>(low);
+        if (has == 1)
+            static_cast<std::int8_t*>(to.low)[i] =
+                static_cast<std::int8_t>(std::min((low + 128) >> 8, 127));
     }
 }
 

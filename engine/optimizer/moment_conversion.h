@@ -1,4 +1,4 @@
-// How do moments of one state precision become those of another?
+// How does the state of one precision become that of another?
 #pragma once
 
 #include "engine/optimizer/adamw.h"
@@ -9,5 +9,9 @@ namespace sluice {
 /// (moment_codes.h); a second moment above zero stays so. Both have as many elements. The planes of
 /// the masters are not touched.
 void convert_moments(const ParameterBlock& from, const ParameterBlock& to);
+
+/// Gives the lower plane of `to` that of `from`, rounded to the nearest with the same upper plane,
+/// which both share.
+void convert_low_planes(const ParameterBlock& from, const ParameterBlock& to);
 
 }  // namespace sluice

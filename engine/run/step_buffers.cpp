@@ -126,24 +126,25 @@ class Parts {
     Bytes end_ = 0;
 };
 
-/// Where each section's gradients are: each in its own place if clipping needs all of them at once,
-/// else in slabs in turn.
+/// Where each section's gradients are: in its own place if its update waits, else in slabs in turn.
 std::vector<Bytes> place_gradients(const TrainingSpec& training, const ParameterStore& store,
                                    const ModelSpec& model, Parts& parts) {
-    std::vector<Bytes> places;
+    std::vector<Bytes> places, in_turn;
     const bool hold = training.clipping == Clipping::exact;
-    const auto resident = static_cast<std::size_t>(training.resident_layers);
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
     Bytes largest = 0;
     for (int layer = 0; layer < store.layers(); ++layer)
         largest = std::max(largest, kBf16 * store.block(layer).count);
     for (int layer = 0; layer < store.layers(); ++layer) {
-        const auto before = static_cast<std::size_t>(layer);
-        if (before < resident)
+        if (layer < training.resident_layers) {
             places.push_back(0);  // never leave the device
-        else
-            places.push_back(hold || before < resident + slabs ? parts.add(largest)
-                                                               : places[before - slabs]);
+        } else if (hold || is_deferred(model, training, layer)) {
+            places.push_back(parts.add(largest));
+        } else {
+            in_turn.push_back(in_turn.size() < slabs ? parts.add(largest)
+                                                     : in_turn[in_turn.size() - slabs]);
+            places.push_back(in_turn.back());
+        }
     }
     // The device's head has an output projection even if it is the embedding.
     if (!training.resident_head())
@@ -156,10 +157,7 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const Parameter
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
                          const ParameterStore& store, ThreadPool& pool, Device& device,
                          DType activations)
-    : tokens_(training.tokens()),
-      hidden_(model.hidden),
-      type_(activations),
-      first_checkpoint_(training.resident_embedding() ? 0 : 1) {
+    : tokens_(training.tokens()), hidden_(model.hidden), type_(activations) {
     const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
     Parts parts;
     if (training.resident_embedding()) {
@@ -171,8 +169,9 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
     gradients_ = place_gradients(training, store, model, parts);
     sums_ = parts.add(store.sections() * static_cast<Bytes>(sizeof(StepSums)));
-    if (host_checkpoints(training))
-        checkpoints_ = parts.add((store.layers() - first_checkpoint_) * row_bytes);
+    for (int layer = 0; layer < store.layers(); ++layer)
+        checkpoints_.push_back(input_leaves(model, training, layer) ? parts.add(row_bytes)
+                                                                    : rows_in_);
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
     if (training.resident_embedding()) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
@@ -188,8 +187,7 @@ void HostBuffers::write_token_index(std::span<const std::int32_t> inputs,
 }
 
 Matrix HostBuffers::checkpoint(int layer) const {
-    if (layer < first_checkpoint_) return rows_in();
-    return rows(checkpoints_ + (layer - first_checkpoint_) * tokens_ * hidden_ * bytes_of(type_));
+    return rows(checkpoints_[static_cast<std::size_t>(layer)]);
 }
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
+#include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/arena_layout.h"
 #include "engine/memory/parameter_store.h"
@@ -44,6 +45,7 @@ class DeviceBuffers {
     Matrix hidden(int layer, std::int64_t j) const;
     /// Of all micro-batches. Precondition: `layer` is the first, or the number of layers.
     Matrix whole_hidden(int layer) const;
+    bool has_coming_back() const { return ids_.coming_back != kNoBuffer; }
     /// One of the two places for checkpoints that come back.
     Matrix coming_back(std::int64_t which) const;
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
@@ -125,8 +127,9 @@ class HostBuffers {
     std::int64_t tokens_, hidden_;
     DType type_;
     HostRegion pinned_, row_sums_;
-    Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, sums_ = 0, checkpoints_ = 0;
-    int first_checkpoint_;
+    Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, sums_ = 0;
+    /// Of each layer's input on the host; that of the rows where it does not leave.
+    std::vector<Bytes> checkpoints_;
     std::vector<Bytes> gradients_;
 };
 

@@ -146,6 +146,12 @@ std::int64_t StreamedStep::backward_index(const Operation& op) const {
     return (store_.layers() - 1 - op.layer) * training_.micro_batches() + op.micro_batch;
 }
 
+/// Where a layer's input is in backward.
+Matrix StreamedStep::backward_input(const Operation& op) const {
+    return device_buffers_.has_coming_back() ? device_buffers_.coming_back(backward_index(op))
+                                             : device_buffers_.hidden(op.layer, op.micro_batch);
+}
+
 void StreamedStep::copy_checkpoint(const Operation& op) {
     const std::int64_t tokens = training_.micro_batch_block().tokens();
     const Matrix on_host =
@@ -155,8 +161,7 @@ void StreamedStep::copy_checkpoint(const Operation& op) {
         device_.copy(op.lane, on_host.data, device_buffers_.hidden(op.layer, op.micro_batch).data,
                      bytes);
     } else {
-        device_.copy(op.lane, device_buffers_.coming_back(backward_index(op)).data, on_host.data,
-                     bytes);
+        device_.copy(op.lane, backward_input(op).data, on_host.data, bytes);
     }
 }
 
@@ -166,9 +171,7 @@ const TransformerLayer& StreamedStep::layer(int index) const {
 
 LayerActivations StreamedStep::kept(int index, std::int64_t micro_batch) const {
     Workspace memory = device_buffers_.kept(index, micro_batch);
-    const bool all = keeps_everything(model_, training_, index);
-    return layer(index).keep(all ? Recompute::none : training_.recompute, memory,
-                             training_.kept_bits);
+    return layer(index).keep(recompute_of(model_, training_, index), memory, training_.kept_bits);
 }
 
 void StreamedStep::forward(const Operation& op) {
@@ -211,9 +214,14 @@ GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch
 }
 
 void StreamedStep::backward(const Operation& op) {
-    const bool from_host = training_.checkpoints == CheckpointPlacement::host;
-    const Matrix input = from_host ? device_buffers_.coming_back(backward_index(op))
-                                   : device_buffers_.hidden(op.layer, op.micro_batch);
+    const Matrix input = backward_input(op);
+    if (computes_input(model_, training_, op.layer)) {
+        const int below = op.layer - 1;
+        layer(below).forward_again(
+            device_.kernels(), device_buffers_.weights(below, false),
+            device_buffers_.hidden(below, op.micro_batch), input, kept(below, op.micro_batch),
+            device_buffers_.backward_workspace(), device_buffers_.layer_operands());
+    }
     if (op.micro_batch == 0 && resident_.has(op.layer)) resident_.begin_gradients(op.layer);
     layer(op.layer).backward(device_.kernels(), device_buffers_.weights(op.layer, false),
                              gradient_target(op.layer, op.micro_batch), input,

@@ -109,6 +109,7 @@ class StreamedStep {
     LayerActivations kept(int layer, std::int64_t micro_batch) const;
     const TransformerLayer& layer(int index) const;
     std::int64_t backward_index(const Operation& op) const;
+    Matrix backward_input(const Operation& op) const;
     const std::uint16_t* tied_gradient() const;
     /// Whether everything that left the device with these gradients is finite; if not, the step
     /// stops here.

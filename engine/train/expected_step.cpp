@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,7 @@ namespace sluice {
 namespace {
 
 constexpr double kMost = std::numeric_limits<double>::max();
+constexpr double kLeastFactor = 1e-6;
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
 struct Compared {
@@ -51,10 +53,38 @@ std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& me
     return out;
 }
 
+/// The predicted step is the one at a factor of 1.
+Interpolated steps_by_factor(const JsonObject& steps, const char* group, Seconds at_one) {
+    std::vector<std::pair<double, double>> points = {{1, at_one}};
+    for (const JsonObject& one : steps.objects(group))
+        points.emplace_back(one.number("factor", kLeastFactor, kMost),
+                            one.number("step_s", 0, kMost));
+    std::sort(points.begin(), points.end());
+    return Interpolated(std::move(points));
+}
+
+std::optional<ExpectedRates> read_rates(const JsonObject& root, Seconds step) {
+    const auto rates = root.object_or_none("host_rates");
+    const auto steps = root.object_or_none("step_at_other_rates");
+    if (!rates || !steps) return std::nullopt;
+    const auto rate = [&](const char* key) {
+        return kGiga * rates->number(key, kLeastFactor, kMost / kGiga);
+    };
+    return ExpectedRates{step,
+                         {rate("adam_gparams_per_s"), rate("host_to_device_gb_per_s"),
+                          rate("device_to_host_gb_per_s")},
+                         steps_by_factor(*steps, "optimizer", step),
+                         steps_by_factor(*steps, "link", step)};
+}
+
 }  // namespace
 
 ExpectedStep read_expected_step(const std::string& file) {
-    const JsonObject root = JsonObject::parse(read_text_file(file), file);
+    return parse_expected_step(read_text_file(file), file);
+}
+
+ExpectedStep parse_expected_step(const std::string& text, const std::string& file) {
+    const JsonObject root = JsonObject::parse(text, file);
     if (!root.has("lanes") || !root.has("training") || root.boolean_or("measured", true))
         throw InputError(fmt::format(
             "{}: is no prediction; write one with: sluice predict ... --json >{}", file, file));
@@ -85,6 +115,7 @@ ExpectedStep read_expected_step(const std::string& file) {
             lane->number("busy_s", 0, kMost),
             lane->has("exposed_s") ? lane->number("exposed_s", 0, kMost) : 0};
     }
+    out.rates = read_rates(root, out.step);
     return out;
 }
 

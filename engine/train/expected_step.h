@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/train/expected_rates.h"
 #include "sim/plan/step.h"
 #include "sim/report/table.h"
 
@@ -24,10 +25,12 @@ struct ExpectedStep {
     Seconds step = 0;
     Bytes device = 0, host = 0;                          ///< at most
     std::array<std::optional<Times>, kLaneCount> lanes;  ///< empty: the plan does not use it
+    std::optional<ExpectedRates> rates;                  ///< empty: the prediction has none
 };
 
-/// Throws InputError if the file is no prediction of `sluice predict --json`, or its plan does not
-/// fit.
+/// Throws InputError if the text is no prediction of `sluice predict --json`, or its plan does not
+/// fit. `file`: where the text is from.
+ExpectedStep parse_expected_step(const std::string& text, const std::string& file);
 ExpectedStep read_expected_step(const std::string& file);
 
 /// Throws InputError if the prediction is for another model.

@@ -90,6 +90,11 @@ TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps
     measured.precision = fp32 ? Precision::fp32 : Precision::bf16;
     measured.redone = run.redone;
     measured.gpu_watts = run.gpu_watts.value_or(0);
+    if (run.expected && run.host_rates.known()) {
+        measured.host_rates = run.host_rates;
+        measured.expected_step = run.expected->step;
+        measured.expected_step_at_host_rates = step_at(*run.expected, run.host_rates);
+    }
     TimedPlan out;
     out.step = step_of(plan.program, typical.intervals, steps.step_seconds());
     out.step.measured = measured;

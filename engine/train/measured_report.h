@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/kernels/matrix.h"
+#include "engine/train/expected_rates.h"
 #include "sim/plan/step.h"
 
 namespace sluice {
@@ -55,6 +56,8 @@ struct RunMeasurements {
     Bytes most_device = 0, most_host = 0;
     std::int64_t redone = 0;  ///< steps that speculative clipping ran twice
     std::optional<double> gpu_watts;
+    HostRates host_rates = {};  ///< at its start
+    std::optional<ExpectedRates> expected = {};
 };
 
 /// The report of the plan that ran. Precondition: `steps` is not empty.

@@ -39,7 +39,7 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
             const std::string changes = changed_settings(folder, state.settings, settings);
             say(fmt::format("continuing from {}\n", folder));
             if (state.state_bytes != store.state_bytes())
-                say(fmt::format("note: --state-bytes was {} and is {}: moments are rounded\n",
+                say(fmt::format("note: --state-bytes was {} and is {}: the state is rounded\n",
                                 state.state_bytes, store.state_bytes()));
             if (!changes.empty()) say(fmt::format("note: {}\n", changes));
             find_best(state, settings);

@@ -75,9 +75,10 @@ void RunReports::look_at_machine() {
 
 std::optional<TimedPlan> RunReports::measured(const StepWatch& watch) const {
     if (measured_.empty()) return std::nullopt;
-    return measured_report(
-        run_.asked, run_.plan, measured_,
-        {run_.activations, most_device_, most_host_, redone_, watch.gpu_watts()});
+    RunMeasurements run{run_.activations, most_device_, most_host_, redone_, watch.gpu_watts()};
+    run.host_rates = run_.host_rates;
+    if (settings_.expected) run.expected = settings_.expected->rates;
+    return measured_report(run_.asked, run_.plan, measured_, run);
 }
 
 std::optional<MeasuredParts> RunReports::measured_parts(const StepWatch& watch) const {

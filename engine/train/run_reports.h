@@ -21,6 +21,7 @@ struct ReportedRun {
     PlannedStep plan;
     std::string device;
     DType activations = DType::bf16;
+    HostRates host_rates;                            ///< at its start
     std::function<std::string()> newest_checkpoint;  ///< its folder, or ""
 };
 

@@ -14,6 +14,13 @@
 
 namespace sluice {
 
+void allow_many_files() {
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device) {
     if (settings.precision == "auto") return device.is_gpu ? DType::bf16 : DType::fp32;
     if (settings.precision == "bf16") return DType::bf16;
@@ -113,6 +120,13 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
     throw InputError(
         fmt::format("does not fit: {}; sluice predict names what would fit a machine like this{}",
                     shortages, hint.empty() ? "" : ". " + hint));
+}
+
+HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,
+                      const DeviceBuffers& buffers, ThreadPool& pool, Device& device) {
+    const HostRates rates = probe_host(store, buffers, pool, device).value_or(HostRates());
+    if (rates.known()) say(rates_text(expected, rates) + "\n");
+    return rates;
 }
 
 Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,

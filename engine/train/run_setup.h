@@ -4,11 +4,15 @@
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
 #include "engine/machine/placement.h"
+#include "engine/train/host_probe.h"
 #include "engine/train/run_settings.h"
 #include "sim/plan/step.h"
 #include "sim/plan/step_plan.h"
 
 namespace sluice {
+
+/// A file stays open for each shard of tokens; the usual limit is 1024.
+void allow_many_files();
 
 /// Type of activations. Throws InputError if the device does not support it.
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
@@ -35,6 +39,10 @@ void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFa
 
 /// Throws InputError with the shortage if the plan does not fit. `hint` is appended.
 void refuse_misfit(const PlannedStep& plan, const std::string& hint);
+
+/// Measures the host (probe_host) and says what that means for the expected step.
+HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,
+                      const DeviceBuffers& buffers, ThreadPool& pool, Device& device);
 
 /// Chooses the threads' CPUs, and prints them and warnings about the host.
 Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,

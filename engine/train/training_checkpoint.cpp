@@ -12,6 +12,7 @@
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -43,9 +44,9 @@ void check_model(const std::string& path, const nlohmann::json& found, const Mod
 
 int read_state_bytes(const JsonObject& record) {
     const std::int64_t found = record.integer("state_bytes", 1, 1000);
-    if (found == 12 || found == 8 || found == 6) return static_cast<int>(found);
-    throw InputError(fmt::format("{} is {}, expected 12, 8 or 6; resume from another checkpoint",
-                                 record.where("state_bytes"), found));
+    if (find_state_precision(found) != nullptr) return static_cast<int>(found);
+    throw InputError(fmt::format("{} is {}, expected {}; resume from another checkpoint",
+                                 record.where("state_bytes"), found, state_bytes_choices()));
 }
 
 /// In quotes, since most readers keep JSON numbers exact only up to 2^53.

@@ -18,10 +18,11 @@ void WholeRun::prepare() {
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
-    if (training_.state_bytes == 6 && model_.hidden % kMomentBlock != 0) {
-        throw InputError(fmt::format(
-            "--state-bytes 6: the hidden size of {} is {}, expected a multiple of {}; give 8 or 12",
-            model_.name, model_.hidden, kMomentBlock));
+    if (state_precision(training_.state_bytes).has_scales() && model_.hidden % kMomentBlock != 0) {
+        throw InputError(
+            fmt::format("--state-bytes {}: the hidden size of {} is {}, expected a "
+                        "multiple of {}; give 8 or 12",
+                        training_.state_bytes, model_.name, model_.hidden, kMomentBlock));
     }
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
@@ -63,6 +64,9 @@ void WholeRun::allocate() {
     device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *device_, type_);
     store_ = std::make_unique<ParameterStore>(model_, static_cast<int>(training_.state_bytes),
                                               device_buffers_->resident(), *pool_, *device_);
+    if (settings_.expected && settings_.expected->rates)
+        host_rates_ =
+            rates_today(*settings_.expected->rates, *store_, *device_buffers_, *pool_, *device_);
     start_parameters();
     step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *store_, *device_buffers_,
                                            *device_, *pool_, type_);

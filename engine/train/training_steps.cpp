@@ -126,7 +126,11 @@ RunResult WholeRun::go(bool measure) {
     RunResult result;
     result.steps_done = state_.step;
     ReportedRun run{
-        asked_step(model_, machine_, training_), planned(), device_facts_.name, type_,
+        asked_step(model_, machine_, training_),
+        planned(),
+        device_facts_.name,
+        type_,
+        host_rates_,
         [this] { return checkpoints_ ? checkpoints_->newest().value_or("") : std::string(); }};
     reports_.emplace(settings_, std::move(run), measure, state_.step, HealthWatch(health_of(gpu_)));
     try {

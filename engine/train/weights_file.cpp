@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Dtype moment_dtype(int state_bytes) {
-    return state_bytes == 12 ? Dtype::f32 : state_bytes == 8 ? Dtype::bf16 : Dtype::u8;
+Dtype moment_dtype(int bytes) {
+    return bytes == 4 ? Dtype::f32 : bytes == 2 ? Dtype::bf16 : Dtype::u8;
 }
 
 }  // namespace
@@ -47,16 +47,18 @@ ParameterBlock empty_block(std::int64_t count, int state_bytes) {
 
 std::vector<StoredTensor> section_tensors(int section, const ParameterBlock& block) {
     std::vector<StoredTensor> tensors;
-    const Dtype moments = moment_dtype(block.state_bytes);
+    const StatePrecision& precision = block.precision();
+    const Dtype moments = moment_dtype(precision.moment_bytes);
     const auto add = [&](const char* plane, Dtype dtype, void* data, std::int64_t count) {
         tensors.push_back({{fmt::format("sections.{}.{}", section, plane), dtype, {count}},
                            section,
                            static_cast<std::byte*>(data)});
     };
-    add("low", Dtype::u16, block.low, block.count);
+    if (precision.low_bytes > 0)
+        add("low", precision.low_bytes == 2 ? Dtype::u16 : Dtype::u8, block.low, block.count);
     add("exp_avg", moments, block.first_moment, block.count);
     add("exp_avg_sq", moments, block.second_moment, block.count);
-    if (block.state_bytes != 6) return tensors;
+    if (!precision.has_scales()) return tensors;
     const std::int64_t scales = (block.count + kMomentBlock - 1) / kMomentBlock;
     add("exp_avg_scale", Dtype::f32, block.first_scale, scales);
     add("exp_avg_sq_scale", Dtype::f32, block.second_scale, scales);
@@ -70,8 +72,7 @@ std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int sta
     for (int section = 0; section < store.sections(); ++section) {
         ParameterBlock block = store.block(section);
         if (state_bytes != block.state_bytes) block = empty_block(block.count, state_bytes);
-        for (StoredTensor& tensor : section_tensors(section, block))
-            tensors.push_back(std::move(tensor));
+        std::ranges::move(section_tensors(section, block), std::back_inserter(tensors));
     }
     return tensors;
 }
@@ -171,7 +172,7 @@ void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& 
             const Piece wanted(section, begin, count, store.state_bytes());
             found.read(from);
             convert_moments(found.block(), wanted.block());
-            std::copy_n(found.block().low, count, wanted.block().low);
+            convert_low_planes(found.block(), wanted.block());
             wanted.write(store, section);
         }
     }
@@ -242,8 +243,7 @@ void check_others(const Checkpoint& file, const ParameterStore& store, const Mod
 }
 
 bool is_finite_bf16(std::uint16_t bits) {
-    constexpr std::uint16_t kExponent = 0x7F80;
-    return (bits & kExponent) != kExponent;
+    return (bits & 0x7F80) != 0x7F80;  // its exponent
 }
 
 [[noreturn]] void refuse_number(const TensorView& tensor, std::int64_t element, float value) {

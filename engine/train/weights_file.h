@@ -23,9 +23,10 @@ struct StoredTensor {
 /// The upper planes with Hugging Face's names, which transformers loads.
 std::vector<StoredTensor> weight_tensors(const ParameterStore& store);
 
-/// One tensor each for the other arrays of all sections: sections.0.low, .exp_avg, .exp_avg_sq and,
-/// for 8-bit moments, .exp_avg_scale and .exp_avg_sq_scale. They are not split by tensor, since
-/// scales are shared across tensors. With other `state_bytes` than the store's they have no data.
+/// One tensor each for the other arrays of all sections: sections.0.low unless masters are bf16,
+/// .exp_avg, .exp_avg_sq and, for 8-bit moments, .exp_avg_scale and .exp_avg_sq_scale. They are not
+/// split by tensor, since scales are shared across tensors. With other `state_bytes` than the
+/// store's they have no data.
 std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int state_bytes);
 inline std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store) {
     return optimizer_tensors(store, store.state_bytes());
@@ -53,8 +54,8 @@ Checkpoint open_tensors(const std::string& folder, const std::string& stem,
 void copy_tensors(const Checkpoint& from, const std::vector<StoredTensor>& tensors,
                   ParameterStore& store);
 
-/// Fills the lower planes and moments from a file that open_tensors() accepted, whose moments are
-/// of `state_bytes` and are rounded to those of the store.
+/// Fills the lower planes and moments from a file that open_tensors() accepted, which are of
+/// `state_bytes` and are rounded to those of the store.
 void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& store);
 
 /// Fills the parameters from Hugging Face safetensors in BF16, F16, F32 or F64 (a file, an index of

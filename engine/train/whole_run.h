@@ -77,6 +77,7 @@ class WholeRun {
     NormWatch norms_;
     SpikeWatch spikes_;
     StepWatch watch_;
+    HostRates host_rates_;
     double last_clip_factor_ = 1;
 };
 

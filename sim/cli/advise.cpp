@@ -12,6 +12,7 @@
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/specs/scenario/price.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -56,11 +57,12 @@ AdviceRequest read_request(const AdviseFlags& flags, const PlannedScenario& aske
     if (flags.state_bytes) {
         request.state_bytes = {12};
         for (const std::string& one : split_list(*flags.state_bytes)) {
-            if (one != "12" && one != "8" && one != "6")
+            const double bytes_given = parse_number(one).value_or(0);
+            const auto bytes = static_cast<std::int64_t>(bytes_given);
+            if (find_state_precision(bytes) == nullptr || static_cast<double>(bytes) != bytes_given)
                 throw InputError(
-                    fmt::format("--allow-state-bytes is \"{}\", expected 8 or 6, or both as in 8,6",
-                                *flags.state_bytes));
-            const std::int64_t bytes = std::stoll(one);
+                    fmt::format("--allow-state-bytes is \"{}\", expected {}, or several as in 8,6",
+                                *flags.state_bytes, state_bytes_choices()));
             if (std::find(request.state_bytes.begin(), request.state_bytes.end(), bytes) ==
                 request.state_bytes.end())
                 request.state_bytes.push_back(bytes);
@@ -117,8 +119,7 @@ int run_advise(const AdviseFlags& flags) {
         const auto& [profile, machine] = profiled.back();
         // The share of a node is known with the plan; until then, that of its GPUs.
         const NodeShare least{static_cast<double>(request.given.gpus), machine.host.gpus};
-        machines.push_back(
-            {machine.id, price_of(name, profile, prices, least), "", std::nullopt});
+        machines.push_back({machine.id, price_of(name, profile, prices, least), "", std::nullopt});
         machines.back().left_out = over_budget(machines.back().price, most_usd);
         grids.push_back(advice_grid(model, machine, request));
     }
@@ -145,7 +146,7 @@ void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
         ->group("Constraints");
     command
         .add_option("--allow-state-bytes", flags.state_bytes,
-                    "smaller optimizer states that may be chosen: 8, 6 or 8,6")
+                    "smaller optimizer states that may be chosen: 8, 6, 5, 4 or several, as in 8,6")
         ->group("Constraints");
     command
         .add_option("--tokens-per-s", flags.least_speed,

@@ -44,7 +44,10 @@ int run_predict(const PredictFlags& flags) {
                   {{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}},
                   input_files(flags.asked.scenario));
     const Prediction prediction = predict_asked(
-        flags.asked, {.band = Wanted::Band::always, .suggestions = true, .remedies = true});
+        flags.asked, {.band = Wanted::Band::always,
+                      .suggestions = true,
+                      .remedies = true,
+                      .other_rates = flags.json});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
     return print(flags.json ? report_json(prediction) : report_text(prediction));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/plan/nearest_fit.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -63,7 +64,7 @@ bool host_is_short(const Asked& a) {
                .host.shortfall() > 0;
 }
 
-constexpr std::int64_t kFeedForwardChunk = 16384, kLossChunk = 1024;  // tokens
+constexpr std::int64_t kLossChunk = 1024;  // tokens
 constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
 constexpr Move kMoves[] = {
@@ -76,6 +77,8 @@ constexpr Move kMoves[] = {
              number(with_layers_off_host(a.model, a.machine, a.training).resident_layers));
          return out;
      }},
+    {"deferred_layers", Effect::frees_memory,
+     [](const Asked& a) { return halvings(a.training.deferred_layers, 0); }},
     {"resident_tables", Effect::frees_memory,
      [](const Asked& a) {
          Values out = only_if(a.training.resident_embedding() && !a.model.tied_embeddings,
@@ -106,12 +109,23 @@ constexpr Move kMoves[] = {
      [](const Asked&) {
          return Values{number(CheckpointPlacement::host), number(CheckpointPlacement::device)};
      }},
+    {"keep_attention_layers", Effect::frees_memory,
+     [](const Asked& a) {
+         Values out = halvings(a.training.keep_attention_layers, 0);
+         out.push_back(0);
+         return out;
+     }},
+    {"saved_inputs", Effect::frees_memory,
+     [](const Asked&) { return Values{number(SavedInputs::half)}; }},
     {"loss_chunk_tokens", Effect::frees_memory,
      [](const Asked& a) { return only_if(a.training.loss_chunk_tokens > kLossChunk, kLossChunk); }},
     {"buffer_depth", Effect::frees_memory, [](const Asked&) { return Values{1}; }},
     {"state_bytes", Effect::other_training,
      [](const Asked& a) {
-         return a.training.state_bytes > 8 ? Values{8, 6} : Values{6};
+         Values smaller;
+         for (const StatePrecision& one : smaller_states(a.training.state_bytes))
+             smaller.push_back(one.bytes);
+         return smaller;
      }},
     {"offload_percent", Effect::other_training,
      [](const Asked& a) { return offload_percents(a.training.offload_percent); }},

@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+/// Tokens of a chunk of the feed-forward: its products are as quick as larger ones.
+inline constexpr std::int64_t kFeedForwardChunk = 16384;
+
 /// The specs that are changed.
 struct Asked {
     const ModelSpec& model;

@@ -113,12 +113,13 @@ bool fits_machine(const ModelSpec& model, const MachineSpec& machine,
 }
 
 TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& machine,
-                                  const TrainingSpec& training) {
+                                  const TrainingSpec& training, bool leave_room) {
     if (!has_option(training.schedule, "resident_layers")) return training;
     TrainingSpec with = training;
     const auto host_is_short = [&](std::int64_t layers) {
         with.resident_layers = layers;
-        return fit_of_plan({model, machine, training}, with).host.shortfall() > 0;
+        const Fit::OfTier host = fit_of_plan({model, machine, training}, with).host;
+        return leave_room ? !host.leaves_room() : host.shortfall() > 0;
     };
     std::int64_t too_few = training.resident_layers, enough = model.layer_count();
     if (!host_is_short(too_few) || host_is_short(enough)) return training;

@@ -13,10 +13,11 @@ namespace sluice {
 
 bool fits_machine(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training);
 
-/// With the fewest further resident layers with which host memory is enough: they have no copy
-/// there. The same training if it is enough already, no number is, or the schedule has none.
+/// With the fewest further resident layers with which host memory is enough, or leaves room: they
+/// have no copy there. The same training if it is enough already, no number is, or the schedule has
+/// none.
 TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& machine,
-                                  const TrainingSpec& training);
+                                  const TrainingSpec& training, bool leave_room = false);
 
 /// Settings near the given ones whose plan fits.
 struct FittingTraining {

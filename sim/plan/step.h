@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/format.h"
+#include "sim/plan/host_rates.h"
 #include "sim/plan/runs_today.h"
 #include "sim/plan/step_plan.h"
 
@@ -109,8 +110,12 @@ struct Measurement {
     /// 5% and 95% of the steps took less; with fewer than kFewSteps the fastest and the slowest.
     Seconds low = 0, high = 0;
     Precision precision = Precision::bf16;
-    std::int64_t redone = 0;  ///< steps that speculative clipping redid, which do not count
-    double gpu_watts = 0;     ///< mean over the steps, as the driver counts energy; 0: not known
+    std::int64_t redone = 0;    ///< steps that speculative clipping redid, which do not count
+    double gpu_watts = 0;       ///< mean over the steps, as the driver counts energy; 0: not known
+    HostRates host_rates = {};  ///< at the start of the run
+    /// What a plan's prediction expected, with the rates of its profile and with those above; 0: no
+    /// prediction.
+    Seconds expected_step = 0, expected_step_at_host_rates = 0;
 };
 
 enum class Resource : std::uint8_t {

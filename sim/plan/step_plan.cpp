@@ -51,10 +51,21 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      training.keep_last_layers, model.layer_count()),
                          "keep_last_layers");
     }
+    if (training.keep_attention_layers > model.layer_count()) {
+        throw InputError(
+            fmt::format("--keep-attention-layers is {}, expected at most the layers ({})",
+                        training.keep_attention_layers, model.layer_count()),
+            "keep_attention_layers");
+    }
     if (training.resident_layers > model.layer_count()) {
         throw InputError(fmt::format("--resident-layers is {}, expected at most the layers ({})",
                                      training.resident_layers, model.layer_count()),
                          "resident_layers");
+    }
+    if (training.deferred_layers > model.layer_count()) {
+        throw InputError(fmt::format("--deferred-layers is {}, expected at most the layers ({})",
+                                     training.deferred_layers, model.layer_count()),
+                         "deferred_layers");
     }
     if (training.resident_tables == ResidentTables::head && model.tied_embeddings) {
         throw InputError(fmt::format("--resident-tables is head, but the output projection of {} "

@@ -96,6 +96,9 @@ struct Fit {
         Peak peak;
         Bytes usable = 0;
         Bytes shortfall() const { return peak.bytes > usable ? peak.bytes - usable : 0; }
+        bool leaves_room() const {
+            return static_cast<double>(peak.bytes) <= 0.99 * static_cast<double>(usable);
+        }
     };
     OfTier device, host;
     OfTier storage;  ///< usable: the peak itself if the machine's capacity is not known
@@ -105,12 +108,7 @@ struct Fit {
     /// Fits and leaves a hundredth of device and host free. Steps on an H200 took up to 0.9% more
     /// of the device than their plans (docs/resident-measurements.md), and one that left 0.4% ran
     /// out of memory; of the host they took up to 0.7% more (docs/accuracy.md).
-    bool leaves_room() const {
-        const auto is_filled = [](const OfTier& tier) {
-            return static_cast<double>(tier.peak.bytes) > 0.99 * static_cast<double>(tier.usable);
-        };
-        return fits() && !is_filled(device) && !is_filled(host);
-    }
+    bool leaves_room() const { return fits() && device.leaves_room() && host.leaves_room(); }
 };
 
 /// With unified memory both tiers use one pool: `host` then holds the sum.

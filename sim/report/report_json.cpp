@@ -74,12 +74,32 @@ void add_advice_json(Json& out, const StepAdvice& advice) {
     if (advice.no_suggestion) out["no_suggestion"] = no_suggestion_text(*advice.no_suggestion);
 }
 
+Json host_rates_json(const HostRates& rates) {
+    return {{"adam_gparams_per_s", rates.adam / kGiga},
+            {"host_to_device_gb_per_s", rates.host_to_device / kGiga},
+            {"device_to_host_gb_per_s", rates.device_to_host / kGiga}};
+}
+
+/// What a run needs to say how long its step takes at the rates that its host has today.
+void add_other_rates_json(Json& out, const OtherRates& rates) {
+    out["host_rates"] = host_rates_json(rates.profile);
+    out["step_at_other_rates"] = {{"optimizer", Json::array()}, {"link", Json::array()}};
+    for (const StepAtRate& one : rates.steps)
+        out["step_at_other_rates"][one.group == RateGroup::link ? "link" : "optimizer"].push_back(
+            {{"factor", one.factor}, {"step_s", one.step}});
+}
+
 void add_measurement_json(Json& out, const Measurement& measured, Seconds step) {
     out["measured_device_bytes"] = measured.device;
     out["measured_host_bytes"] = measured.host;
     if (measured.gpu_watts > 0) {
         out["measured_gpu_w"] = measured.gpu_watts;
         out["measured_gpu_j"] = measured.gpu_watts * step;
+    }
+    if (measured.host_rates.known()) {
+        out["host_rates"] = host_rates_json(measured.host_rates);
+        out["expected_step_s"] = measured.expected_step;
+        out["expected_step_at_host_rates_s"] = measured.expected_step_at_host_rates;
     }
     out["steps_measured"] = measured.steps;
     out["precision"] = precision_name(measured.precision);
@@ -165,6 +185,8 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
         range = prediction->band;
     }
     add_times_json(out, r, range);
+    if (prediction != nullptr && prediction->other_rates)
+        add_other_rates_json(out, *prediction->other_rates);
     if (prediction != nullptr) add_cost_json(out, *prediction);
     add_use_json(out, r);
     add_memory_json(out, r.plan);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <simgrid/s4u.hpp>
 #include <string>
 #include <vector>
@@ -41,6 +42,15 @@ sg::Engine& engine() {
     return *the_engine;
 }
 
+/// SimGrid ends the process where it cannot allocate an actor's stack. Throws std::bad_alloc if
+/// those of all lanes have no room.
+void refuse_little_memory() {
+    constexpr std::size_t kStack = std::size_t{8} << 20;  // contexts/stack-size
+    std::vector<std::unique_ptr<char[]>> stacks;
+    for (int lane = 0; lane < kLaneCount; ++lane)
+        stacks.emplace_back(new char[kStack])[0] = 1;  // written, so that it is not left out
+}
+
 }  // namespace
 
 Platform& Platform::instance() {
@@ -50,6 +60,7 @@ Platform& Platform::instance() {
 
 Platform::Platform() {
     engine();
+    refuse_little_memory();
     sg::NetZone* const zone = sg::create_full_zone("machine");
     const auto link = [zone](const char* name) {
         return zone->create_link(name, 1.0)->set_latency(0);

@@ -1,12 +1,14 @@
 """Does sluice-train refuse wrong command lines before any work, in one sentence, and end well where
 nobody reads what it prints?"""
 
+import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
 
-from sluice_train import command, write_tokens
+from sluice_train import PROGRAM, command, write_tokens
 
 MODEL = "dense:layers=2,hidden=64,head_dim=32,vocabulary=256"
 
@@ -62,6 +64,46 @@ class CommandLine(unittest.TestCase):
     def test_a_budget_that_is_too_small_is_named(self):
         said = self.refusal(device_budget_bytes="1MB")
         self.assertIn("does not fit: the budget of device memory needs", said)
+
+    def planner(self):
+        planner = pathlib.Path(PROGRAM).parent / "sluice"
+        if not planner.exists():
+            self.skipTest("built without the planner")
+        return planner
+
+    def test_a_plan_is_chosen_for_a_machine(self):
+        report = self.folder / "report.json"
+        machine = dict(machine="h200-sxm-pcie5", clipping="off")
+        said = subprocess.run(
+            self.words(**machine, steps=6, report=report),
+            capture_output=True, text=True, timeout=60, check=True,
+        ).stdout
+        self.assertRegex(said, "(?m)^plan for h200-sxm-pcie5: --keep-last-layers 2")
+        self.assertRegex(said, "(?m)^expected: .* a step$")
+        self.assertIn("against the prediction", said)
+        ran = json.loads(report.read_text())["training"]
+        asked = command(model=MODEL, batch=2, seq=32, json=True, host_memory="8GB", **machine)
+        done = subprocess.run(
+            [self.planner(), "predict", *asked[1:]], capture_output=True, text=True, check=True
+        )
+        predicted = json.loads(done.stdout)["training"]
+        for chosen in ("batch", "clipping", "recompute", "keep_last_layers", "resident_layers"):
+            self.assertEqual(ran[chosen], predicted[chosen])
+
+    def test_a_machine_that_is_not_known_is_refused(self):
+        self.planner()
+        self.assertIn("h200-sxm-pcie", self.refusal(machine="h200-sxm-pcie"))
+
+    def test_without_the_planner_its_command_is_said(self):
+        alone = self.folder / "alone"
+        shutil.copy(PROGRAM, alone)
+        words = self.words(machine="h200-sxm-pcie5")
+        done = subprocess.run([alone, *words[1:]], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("the planner, sluice, is not in", done.stderr)
+        self.assertIn("sluice predict --model dense:layers=2", done.stderr)
+        self.assertIn("--plan plan.json", done.stderr)
 
     def test_many_small_layers_train(self):
         tiny = "dense:layers=500,hidden=16,heads=1,head_dim=16,vocabulary=256"

@@ -140,6 +140,9 @@ struct Eight {
     static __device__ Bits plus(const Bits& a, const Bits& b) {
         return bits([&](int i) { return a.at[i] + b.at[i]; });
     }
+    static __device__ Bits minus(const Bits& a, const Bits& b) {
+        return bits([&](int i) { return a.at[i] - b.at[i]; });
+    }
     static __device__ Bits times(const Bits& a, const Bits& b) {
         return bits([&](int i) { return a.at[i] * b.at[i]; });
     }
@@ -205,7 +208,7 @@ __device__ float largest_of_block(float x) {
 }
 
 /// Like adamw_block(), with zeros in place of elements beyond the end.
-template <UpdatePass pass>
+template <int low_bytes, UpdatePass pass>
 __global__ void __launch_bounds__(kThreads) blocks_kernel(const Range range) {
     if (stops(range.sums)) return;
     const std::int64_t i = first_element(range);
@@ -226,34 +229,34 @@ __global__ void __launch_bounds__(kThreads) blocks_kernel(const Range range) {
         if (here) store_codes<Eight>(a, i, store_scales<Eight>(a, block, first, second), next);
     }
     if (here)
-        move_parameters<Eight, pass>(range.constants, a, i,
-                                     load_first_code<Eight>(a, i, a.first_scale[block]),
-                                     load_root_code<Eight>(a, i, a.second_scale[block]));
+        move_parameters<Eight, low_bytes, pass>(range.constants, a, i,
+                                                load_first_code<Eight>(a, i, a.first_scale[block]),
+                                                load_root_code<Eight>(a, i, a.second_scale[block]));
 }
 
-template <UpdatePass pass>
+/// As adamw_pass().
+template <UpdatePass pass, std::size_t row = 0>
 void launch(cudaStream_t stream, int state_bytes, const Range& range) {
+    constexpr StatePrecision precision = kStatePrecisions[row];
     const unsigned blocks =
         grid_of("adamw", divide_up(range.end - range.begin, kThreads * Eight::kWidth));
-    if (state_bytes == 12) {
-        vectors_kernel<Fp32Moments<Eight>, pass><<<blocks, kThreads, 0, stream>>>(range);
-    } else if (state_bytes == 8) {
+    if (state_bytes != precision.bytes) {
+        if constexpr (row + 1 < kStatePrecisions.size())
+            return launch<pass, row + 1>(stream, state_bytes, range);
+    } else if constexpr (precision.has_scales()) {
+        blocks_kernel<precision.low_bytes, pass><<<blocks, kThreads, 0, stream>>>(range);
+    } else if constexpr (precision.moment_bytes == 2) {
         vectors_kernel<Bf16Moments<Eight>, pass><<<blocks, kThreads, 0, stream>>>(range);
     } else {
-        blocks_kernel<pass><<<blocks, kThreads, 0, stream>>>(range);
+        vectors_kernel<Fp32Moments<Eight>, pass><<<blocks, kThreads, 0, stream>>>(range);
     }
     SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 
 void launch(cudaStream_t stream, UpdatePass pass, int state_bytes, const Range& range) {
-    switch (pass) {
-        case UpdatePass::update:
-            return launch<UpdatePass::update>(stream, state_bytes, range);
-        case UpdatePass::rewind:
-            return launch<UpdatePass::rewind>(stream, state_bytes, range);
-        case UpdatePass::redo:
-            return launch<UpdatePass::redo>(stream, state_bytes, range);
-    }
+    if (pass == UpdatePass::update) return launch<UpdatePass::update>(stream, state_bytes, range);
+    if (pass == UpdatePass::rewind) return launch<UpdatePass::rewind>(stream, state_bytes, range);
+    launch<UpdatePass::redo>(stream, state_bytes, range);
 }
 
 /// A gap between two tensors belongs to the range before it.
@@ -267,12 +270,10 @@ void CudaKernels::adamw(const BlockUpdate& update) {
     const char* const operation = "adamw";
     const ParameterBlock& block = update.block;
     require(block.count % Eight::kWidth == 0, operation, "a multiple of 8 elements");
-    for (const void* plane :
-         {static_cast<const void*>(block.high), static_cast<const void*>(block.low),
-          static_cast<const void*>(block.first_moment),
-          static_cast<const void*>(block.second_moment),
-          static_cast<const void*>(update.gradient.bf16),
-          static_cast<const void*>(update.gradient.fp32)})
+    const void* const planes[] = {block.high,           block.low,
+                                  block.first_moment,   block.second_moment,
+                                  update.gradient.bf16, update.gradient.fp32};
+    for (const void* plane : planes)
         require(is_aligned(plane), operation, "planes and gradients at multiples of 16 bytes");
     for (const DecayRange& decay : update.decay) {
         const Range range = {

@@ -9,6 +9,7 @@
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/require.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 
@@ -66,8 +67,7 @@ void require_supported(const AttentionShape& shape) {
 
 /// The place of the heads of q, k or v within a matrix of tokens x `stride`.
 struct HeadsView {
-    std::int64_t heads;
-    std::int64_t stride;
+    std::int64_t heads, stride;
 };
 
 Tensor add_view(fe::graph::Graph& graph, TensorId id, const AttentionShape& shape, HeadsView view) {
@@ -85,10 +85,11 @@ void set_output(const Tensor& tensor, TensorId id, const AttentionShape& shape, 
         .set_stride({shape.sequence * view.stride, shape.head_dim, view.stride, 1});
 }
 
-void set_statistics(fe::graph::Tensor_attributes& tensor, const AttentionShape& shape) {
+void set_statistics(fe::graph::Tensor_attributes& tensor, const AttentionShape& shape,
+                    std::int64_t stride) {
     tensor.set_uid(kStatistics)
         .set_dim({shape.sequences, shape.heads, shape.sequence, 1})
-        .set_stride({shape.heads * shape.sequence, shape.sequence, 1, 1})
+        .set_stride({stride, shape.sequence, 1, 1})
         .set_data_type(fe::DataType_t::FLOAT);
 }
 
@@ -121,14 +122,48 @@ std::int64_t build(fe::graph::Graph& graph, cudnnHandle_t handle, const Attentio
     return bytes;
 }
 
-char* part_of(const Matrix& qkv, std::int64_t first_column) {
-    return static_cast<char*>(qkv.data) + first_column * bytes_of(qkv.type);
+char* part_of(const Matrix& matrix, std::int64_t first_column) {
+    return static_cast<char*>(matrix.data) + first_column * bytes_of(matrix.type);
+}
+
+/// Of a sequence: they are (sequences, heads, sequence).
+std::int64_t statistics_of(const AttentionShape& shape) { return shape.heads * shape.sequence; }
+
+/// Some key/value heads with their queries.
+AttentionShape heads_at_once(const AttentionShape& all) {
+    AttentionShape part = all;
+    part.kv_heads = key_heads_at_once(all.tokens(), all.heads, all.kv_heads, all.head_dim);
+    part.heads = all.heads / all.kv_heads * part.kv_heads;
+    return part;
+}
+
+/// First columns of a query head, and of its key and value head.
+struct Columns {
+    std::int64_t q, k, v;
+};
+Columns columns_of(const AttentionShape& shape, std::int64_t head) {
+    const std::int64_t kv_head = head * shape.kv_heads / shape.heads;
+    const std::int64_t k = shape.query_width() + kv_head * shape.head_dim;
+    return {head * shape.head_dim, k, k + shape.key_width()};
+}
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+void copy_columns(cudaStream_t stream, const Matrix& to, std::int64_t first, const Matrix& from,
+                  std::int64_t first_from, std::int64_t count) {
+    const auto bytes = [](std::int64_t n) { return static_cast<std::size_t>(n * kBf16); };
+    SLUICE_CHECK_CUDA(cudaMemcpy2DAsync(
+        part_of(to, first), bytes(to.stride), part_of(from, first_from), bytes(from.stride),
+        bytes(count), static_cast<std::size_t>(to.rows), cudaMemcpyDeviceToDevice, stream));
 }
 
 }  // namespace
 
 CudnnAttention::CudnnAttention(cudaStream_t stream, Scratch scratch, bool deterministic)
-    : scratch_(scratch), deterministic_(deterministic), handle_(std::make_unique<Handle>()) {
+    : stream_(stream),
+      scratch_(scratch),
+      deterministic_(deterministic),
+      handle_(std::make_unique<Handle>()) {
     SLUICE_CHECK_CUDNN(cudnnCreate(&handle_->cudnn));
     SLUICE_CHECK_CUDNN(cudnnSetStream(handle_->cudnn, stream));
 }
@@ -138,9 +173,9 @@ CudnnAttention::~CudnnAttention() = default;
 std::size_t CudnnAttention::KeyHash::operator()(const Key& key) const {
     const AttentionShape& shape = key.shape;
     std::size_t hash = 0;
-    for (const std::int64_t part :
-         {shape.sequences, shape.sequence, shape.heads, shape.kv_heads, shape.head_dim,
-          shape.window, key.strides.qkv, key.strides.out, key.strides.dout, key.strides.dqkv})
+    for (const std::int64_t part : {shape.sequences, shape.sequence, shape.heads, shape.kv_heads,
+                                    shape.head_dim, shape.window, key.strides.qkv, key.strides.out,
+                                    key.strides.dout, key.strides.dqkv, key.strides.statistics})
         hash = hash * 31 + std::hash<std::int64_t>{}(part);
     return hash;
 }
@@ -159,7 +194,7 @@ const CudnnAttention::Plan& CudnnAttention::forward_plan(const Key& key) {
     set_mask(attributes, shape);
     const auto [out, statistics] = made->graph.sdpa(q, k, v, attributes);
     set_output(out, kOut, shape, {shape.heads, key.strides.out});
-    set_statistics(*statistics, shape);
+    set_statistics(*statistics, shape, key.strides.statistics);
     statistics->set_output(true);
     made->workspace_bytes = build(made->graph, handle_->cudnn, shape);
     plan = std::move(made);
@@ -180,7 +215,7 @@ const CudnnAttention::Plan& CudnnAttention::backward_plan(const Key& key) {
     const Tensor out = add_view(made->graph, kOut, shape, {shape.heads, strides.out});
     const Tensor dout = add_view(made->graph, kDout, shape, {shape.heads, strides.dout});
     fe::graph::Tensor_attributes statistics;
-    set_statistics(statistics, shape);
+    set_statistics(statistics, shape, strides.statistics);
     auto attributes = fe::graph::SDPA_backward_attributes()
                           .set_name("attention_backward")
                           .set_deterministic_algorithm(deterministic_);
@@ -199,7 +234,8 @@ void CudnnAttention::forward(const AttentionShape& shape, Matrix qkv, Matrix out
                              float* statistics) {
     require_bf16("attention", "qkv", qkv, shape.tokens(), shape.qkv_width());
     require_bf16("attention", "out", out, shape.tokens(), shape.query_width());
-    const Plan& plan = forward_plan({shape, {qkv.stride, out.stride, 0, 0}});
+    const Plan& plan = forward_plan(
+        {shape, {.qkv = qkv.stride, .out = out.stride, .statistics = statistics_of(shape)}});
     require(plan.workspace_bytes <= scratch_.bytes, "attention",
             "scratch that holds cuDNN's workspace");
     std::unordered_map<std::int64_t, void*> data{
@@ -218,28 +254,47 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
     require_bf16(operation, "out", call.out, shape.tokens(), shape.query_width());
     require_bf16(operation, "dout", call.dout, shape.tokens(), shape.query_width());
     require_bf16(operation, "dqkv", call.dqkv, shape.tokens(), shape.qkv_width());
+    const AttentionShape part = heads_at_once(shape);
+    // Parts of gradients come to the end of the workspace, since they may overwrite q, k and v.
+    const bool in_parts = part.heads < shape.heads;
+    const std::int64_t stride = in_parts ? part.qkv_width() : call.dqkv.stride;
     const Plan& plan = backward_plan(
-        {shape, {call.qkv.stride, call.out.stride, call.dout.stride, call.dqkv.stride}});
+        {part, {call.qkv.stride, call.out.stride, call.dout.stride, stride, statistics_of(shape)}});
+    const Matrix gradients(static_cast<char*>(workspace) + aligned(plan.workspace_bytes),
+                           DType::bf16, part.tokens(), part.qkv_width());
     require(plan.workspace_bytes <= workspace_bytes(shape), operation,
             "a workspace that does not depend on the strides");
-    const std::int64_t k_column = shape.query_width();
-    const std::int64_t v_column = k_column + shape.key_width();
-    std::unordered_map<std::int64_t, void*> data{
-        {kQ, call.qkv.data},
-        {kK, part_of(call.qkv, k_column)},
-        {kV, part_of(call.qkv, v_column)},
-        {kOut, call.out.data},
-        {kStatistics, const_cast<float*>(call.statistics)},  // cuDNN takes all as void*
-        {kDout, call.dout.data},
-        {kDq, call.dqkv.data},
-        {kDk, part_of(call.dqkv, k_column)},
-        {kDv, part_of(call.dqkv, v_column)}};
-    check_graph(plan.graph.execute(handle_->cudnn, data, workspace), "run it", shape);
+    // cuDNN takes all as void*, the statistics that it only reads, too.
+    auto* const statistics = const_cast<float*>(call.statistics);
+    for (std::int64_t head = 0; head < shape.heads; head += part.heads) {
+        const Columns from = columns_of(shape, head), to = columns_of(part, 0);
+        const Matrix& out = in_parts ? gradients : call.dqkv;
+        std::unordered_map<std::int64_t, void*> data{
+            {kQ, part_of(call.qkv, from.q)},
+            {kK, part_of(call.qkv, from.k)},
+            {kV, part_of(call.qkv, from.v)},
+            {kOut, part_of(call.out, from.q)},
+            {kStatistics, statistics + head * shape.sequence},
+            {kDout, part_of(call.dout, from.q)},
+            {kDq, part_of(out, to.q)},
+            {kDk, part_of(out, to.k)},
+            {kDv, part_of(out, to.v)}};
+        check_graph(plan.graph.execute(handle_->cudnn, data, workspace), "run it", part);
+        if (!in_parts) continue;
+        copy_columns(stream_, call.dqkv, from.q, gradients, to.q, part.query_width());
+        copy_columns(stream_, call.dqkv, from.k, gradients, to.k, part.key_width());
+        copy_columns(stream_, call.dqkv, from.v, gradients, to.v, part.key_width());
+    }
 }
 
 std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape) {
     const std::int64_t qkv = shape.qkv_width(), out = shape.query_width();
-    return backward_plan({shape, {qkv, out, out, qkv}}).workspace_bytes;
+    const AttentionShape part = heads_at_once(shape);
+    const bool in_parts = part.heads < shape.heads;
+    const std::int64_t dqkv = in_parts ? part.qkv_width() : qkv;
+    const std::int64_t bytes =
+        backward_plan({part, {qkv, out, out, dqkv, statistics_of(shape)}}).workspace_bytes;
+    return in_parts ? aligned(bytes) + kBf16 * part.tokens() * part.qkv_width() : bytes;
 }
 
 }  // namespace sluice

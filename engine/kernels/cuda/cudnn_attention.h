@@ -28,13 +28,14 @@ class CudnnAttention {
     /// is no multiple of 8 or above 256 (128 on GPUs other than Hopper), sequences of one token.
     void forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics);
     void backward(const Backward& call, void* workspace);
-    /// Builds the plan for rows without padding, which also fits rows with padding.
+    /// Of the heads that backward() takes at a time (key_heads_at_once()). Builds the plan for rows
+    /// without padding, which also fits rows with padding.
     std::int64_t workspace_bytes(const AttentionShape& shape);
 
   private:
-    /// Elements from row to row.
+    /// Elements from row to row, and of statistics from sequence to sequence.
     struct Strides {
-        std::int64_t qkv = 0, out = 0, dout = 0, dqkv = 0;
+        std::int64_t qkv = 0, out = 0, dout = 0, dqkv = 0, statistics = 0;
         bool operator==(const Strides&) const = default;
     };
     struct Key {
@@ -51,6 +52,7 @@ class CudnnAttention {
     const Plan& forward_plan(const Key& key);
     const Plan& backward_plan(const Key& key);
 
+    cudaStream_t stream_;
     Scratch scratch_;
     bool deterministic_;
     std::unique_ptr<Handle> handle_;

@@ -13,6 +13,7 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -63,18 +64,23 @@ std::optional<TrainingSpec> states_on_storage(const Claim& claim) {
     return std::nullopt;
 }
 
-/// The settings with the largest states that fit at the smallest batch, in memory or else on
-/// storage; empty if none fit.
+/// The settings with the largest states that fit at the smallest batch: in memory, else on storage,
+/// else in memory with a master of less than 32 bits; empty if none fit.
 std::optional<TrainingSpec> fitting_states(const Claim& claim) {
-    for (const std::int64_t bytes : {12, 8, 6}) {
+    bool is_master_whole = true;
+    for (const StatePrecision& precision : kStatePrecisions) {
         TrainingSpec training = claim.training;
-        if (bytes > training.state_bytes) continue;
-        training.state_bytes = bytes;
+        if (precision.bytes > training.state_bytes) continue;
+        if (is_master_whole && precision.low_bytes < 2) {
+            is_master_whole = false;
+            if (const auto stored = states_on_storage(claim)) return stored;
+        }
+        training.state_bytes = precision.bytes;
         training.batch = batches(claim).front();
         if (fitting_step(claim, training, false)) return training;
         if (!has_option(training.schedule, "state_bytes")) break;
     }
-    return states_on_storage(claim);
+    return is_master_whole ? states_on_storage(claim) : std::nullopt;
 }
 
 std::string states_words(const TrainingSpec& training) {

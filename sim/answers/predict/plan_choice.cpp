@@ -4,9 +4,12 @@
 #include <limits>
 #include <map>
 
-#include "sim/answers/predict/fitting_plans.h"
-#include "sim/plan/nearest_fit.h"
+#include "sim/answers/predict/plan_ways.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/answers/predict/tight_buffers.h"
+#include "sim/plan/moves.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/simulate/node_share.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/step_bounds.h"
 
@@ -15,6 +18,9 @@ namespace {
 
 /// A change that gains a smaller share of the step is not worth its memory or a simulation.
 constexpr double kLeastWorth = 0.001;
+/// Gradients of deferred updates take host memory, which a rent counts in whole GPUs of the node.
+/// Chosen, not measured: one more of them for a smaller share of the step makes tokens dearer.
+constexpr double kLeastWorthOfGpu = 0.05;
 
 class PlanSearch {
   public:
@@ -24,58 +30,61 @@ class PlanSearch {
           machine_(machine),
           asked_(asked),
           fixed_(fixed),
-          plans_(model, machine),
+          space_(model, machine, asked, fixed),
+          base_(asked),
           best_(asked) {}
 
     PlanChoice run() {
         const std::optional<Seconds> as_asked = seconds_of(asked_);
         if (as_asked) best_seconds_ = *as_asked;
         for (const bool leave_room : {true, false}) {
-            plans_.set_leave_room(leave_room);
-            if (leave_room || best_seconds_ == kNever) {
-                try_host_slabs();
-                try_weight_codes();
-            }
+            if (!leave_room && best_seconds_ != kNever) break;
+            space_.leave_room(leave_room);
+            try_chunks();
+            for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
+                if (best_seconds_ == kNever) try_micro_batches(tighter);
+            try_deferred_layers();
+            try_weight_codes();
         }
         if (best_seconds_ == kNever) return {asked_, {}, {}, {}};
+        space_.leave_room(false);
         return with_reasons({best_, best_seconds_, as_asked, {}});
     }
 
   private:
     static constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 
-    /// What backward computes again and where the tables are, with the fewest resident layers and
-    /// the most kept ones.
-    struct Way {
-        Planned start;
-        Seconds at_least = 0;  ///< with any number of resident layers
-    };
-
-    bool is_free(const char* field) const { return !fixed_.contains(field); }
+    bool is_free(const char* field) const { return space_.is_free(field); }
     bool could_gain(Seconds at_least) const { return at_least < best_seconds_ * (1 - kLeastWorth); }
 
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
-        const std::optional<Planned> one = plans_.fitting(training);
+        const std::optional<Planned> one = space_.fitting(training);
         if (!one) return std::nullopt;
         return simulate_step(one->plan, machine_, training).step;
     }
 
-    /// All of these values of an option where it is free, else what was asked.
-    template <typename Value>
-    std::vector<Value> choices(const char* field, Value TrainingSpec::*member,
-                               std::vector<Value> all) const {
-        return is_free(field) ? all : std::vector<Value>{asked_.*member};
+    /// Activations of a long feed-forward take memory that attention's output would use better.
+    void try_chunks() {
+        base_ = asked_;
+        try_host_slabs();
+        constexpr std::int64_t kFewChunks = 4;
+        if (!is_free("feed_forward_chunk_tokens") ||
+            !has_option(asked_.schedule, "feed_forward_chunk_tokens") ||
+            asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
+            return;
+        base_.feed_forward_chunk_tokens = kFeedForwardChunk;
+        try_host_slabs();
     }
 
     /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
     /// many cost little: where compute never waits, no bound is below the best step.
     void try_host_slabs() {
-        if (!has_option(asked_.schedule, "resident_layers")) return;
-        try_micro_batches(asked_);
+        if (!has_option(base_.schedule, "resident_layers")) return;
+        try_micro_batches(base_);
         if (is_free("passes")) try_passes();
         if (best_seconds_ == kNever || !is_free("host_gradient_slabs")) return;
-        TrainingSpec more = asked_;
-        more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
+        TrainingSpec more = base_;
+        more.host_gradient_slabs = 2 * host_gradient_slabs(base_);
         more.passes = best_.passes;
         try_micro_batches(more);
     }
@@ -98,13 +107,48 @@ class PlanSearch {
     void try_passes() {
         for (const std::int64_t passes : {2, 4, 8, 16}) {
             const Seconds before = best_seconds_;
-            TrainingSpec start = asked_;
+            TrainingSpec start = base_;
             start.passes = passes;
             if (is_free("micro_batch")) start.micro_batch = 0;
             if (is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
             try_ways(start);
             if (passes > 2 && best_seconds_ == before) return;
         }
+    }
+
+    /// Deferred updates give the optimizer work during forward; too many keep forward waiting. In
+    /// steps of an eighth of the layers up to the first that gains nothing, then nearer to the
+    /// best.
+    void try_deferred_layers() {
+        if (best_seconds_ == kNever || !is_free("deferred_layers") ||
+            !has_option(asked_.schedule, "deferred_layers"))
+            return;
+        const TrainingSpec without = best_;
+        const Seconds seconds_without = best_seconds_;
+        TrainingSpec start = asked_;
+        for (const char* field :
+             {"passes", "micro_batch", "host_gradient_slabs", "feed_forward_chunk_tokens"})
+            training_option(field).set(start, training_option(field).get(best_));
+        const auto gains = [&](std::int64_t deferred) {
+            const Seconds before = best_seconds_;
+            start.deferred_layers = deferred;
+            if (deferred > 0 && deferred <= model_.layer_count()) try_ways(start);
+            return best_seconds_ < before;
+        };
+        std::int64_t stride = std::max<std::int64_t>(1, model_.layer_count() / 8),
+                     deferred = stride;
+        while (gains(deferred)) deferred += stride;
+        while (stride > 1) {
+            stride = (stride + 1) / 2;
+            const std::int64_t best = best_.deferred_layers;
+            if (!gains(best - stride)) gains(best + stride);
+        }
+        if (best_seconds_ == seconds_without ||
+            best_seconds_ < seconds_without * (1 - kLeastWorthOfGpu) ||
+            gpus_of_node(best_) <= gpus_of_node(without))
+            return;
+        best_ = without;
+        best_seconds_ = seconds_without;
     }
 
     /// Codes of weights that stay for a step take what memory is left, or that of a few layers.
@@ -118,64 +162,23 @@ class PlanSearch {
         for (std::int64_t less = 0; less <= (is_free("resident_layers") ? kFewer : 0); ++less) {
             training.resident_layers = most - less;
             if (training.resident_layers < 0) return;
-            if (std::optional<Planned> one = plans_.fitting(training))
-                try_plan(plans_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
+            if (std::optional<Planned> one = space_.fitting(training))
+                try_plan(space_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
         }
     }
 
+    /// That the plan takes by its largest share.
+    double gpus_of_node(const TrainingSpec& training) const {
+        TimedPlan timed;
+        timed.asked = asked_step(model_, machine_, training);
+        timed.plan = planned_step(plan_step(model_, machine_, training), machine_, training);
+        timed.step = predict_step(timed.plan, machine_, training);
+        return node_share(timed, machine_).gpus_needed();
+    }
+
     void try_ways(const TrainingSpec& base) {
-        for (const Way& way : ways(base))
-            if (could_gain(way.at_least)) try_layers(way.start);
-    }
-
-    /// Every combination of recomputation and home of the tables that fits, the least compute
-    /// first. Checkpoints are on the host only if they do not fit the device.
-    std::vector<Way> ways(TrainingSpec start) const {
-        if (is_free("resident_layers")) start.resident_layers = 0;
-        if (is_free("keep_last_layers")) start.keep_last_layers = 0;
-        std::vector<Way> out;
-        for (const auto recompute :
-             choices("recompute", &TrainingSpec::recompute,
-                     {Recompute::full, Recompute::keep_attention, Recompute::none}))
-            for (const auto tables : choices("resident_tables", &TrainingSpec::resident_tables,
-                                             {ResidentTables::none, ResidentTables::both})) {
-                TrainingSpec training = start;
-                training.recompute = recompute;
-                training.resident_tables = tables;
-                std::optional<Planned> found = with_needed_layers(training);
-                if (!found && is_free("checkpoints")) {
-                    training.checkpoints = CheckpointPlacement::host;
-                    found = with_needed_layers(training);
-                }
-                if (found) out.push_back(way_from(with_kept_layers(*std::move(found))));
-            }
-        std::stable_sort(out.begin(), out.end(),
-                         [](const Way& a, const Way& b) { return a.at_least < b.at_least; });
-        return out;
-    }
-
-    /// With the resident layers without which host memory is short, if their number is free.
-    std::optional<Planned> with_needed_layers(const TrainingSpec& training) const {
-        std::optional<Planned> as_it_is = plans_.planned(training);
-        if (!as_it_is || as_it_is->fits) return as_it_is;
-        if (!is_free("resident_layers")) return std::nullopt;
-        return plans_.fitting(with_layers_off_host(model_, machine_, training));
-    }
-
-    /// Compute does the least with the fewest resident layers: they leave the most memory for kept
-    /// ones, and the GPU updates them.
-    Way way_from(Planned start) const {
-        std::vector<FlowDemand> demands =
-            operation_demands(start.plan.program, machine_, start.training);
-        const Seconds at_least =
-            compute_bound(start.plan.program, std::move(demands), machine_, start.training);
-        return {std::move(start), at_least};
-    }
-
-    /// With the largest number of last layers that keep everything for backward, if that is free.
-    Planned with_kept_layers(Planned one) const {
-        if (!is_free("keep_last_layers") || one.training.recompute == Recompute::none) return one;
-        return plans_.with_most(std::move(one), &TrainingSpec::keep_last_layers);
+        for (const PlanWay& way : space_.ways(base))
+            if (could_gain(way.at_least)) try_layers(way);
     }
 
     /// Resident layers leave less memory for activations, so the fastest number may be between the
@@ -183,18 +186,20 @@ class PlanSearch {
     /// the range, then of an eighth around the best, ... Steps between the two are taken to exceed
     /// their bounds by half as much as the nearer of these two does, which saves half of the
     /// simulations (70B, batch 8: 70 instead of 132).
-    void try_layers(const Planned& start) {
+    void try_layers(const PlanWay& way) {
         over_bound_ = 1;
+        const Planned& start = way.start;
         const std::int64_t least = start.training.resident_layers;
         const Tried first = try_plan(start);
         if (!is_free("resident_layers")) return;
         TrainingSpec training = start.training;
         if (is_free("keep_last_layers")) training.keep_last_layers = 0;
-        const std::optional<Planned> none_kept = plans_.fitting(training);
+        if (is_free("keep_attention_layers")) training.keep_attention_layers = 0;
+        const std::optional<Planned> none_kept = space_.fitting(training);
         if (!none_kept) return;
-        Planned with_all = plans_.with_most(*none_kept, &TrainingSpec::resident_layers);
+        Planned with_all = space_.with_most(*none_kept, &TrainingSpec::resident_layers);
         const std::int64_t most = with_all.training.resident_layers;
-        const Tried last = try_plan(with_kept_layers(std::move(with_all)));
+        const Tried last = try_plan(space_.with_kept_layers(std::move(with_all), way.kept));
         over_bound_ = (1 + std::min(first.over_bound, last.over_bound)) / 2;
         if (over_bound_ == kNever) over_bound_ = 1;
         std::map<std::int64_t, Seconds> known = {{least, first.seconds}, {most, last.seconds}};
@@ -204,8 +209,9 @@ class PlanSearch {
             const auto [entry, is_new] = known.try_emplace(layers, kNever);
             if (!is_new) return;
             training.resident_layers = layers;
-            if (std::optional<Planned> one = plans_.fitting(training))
-                entry->second = try_plan(with_kept_layers(*std::move(one))).seconds;
+            if (std::optional<Planned> one = space_.fitting(training))
+                entry->second =
+                    try_plan(space_.with_kept_layers(*std::move(one), way.kept)).seconds;
             if (entry->second < known.at(best)) best = layers;
         };
         std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4);
@@ -235,8 +241,7 @@ class PlanSearch {
         return {seconds, seconds / bound};
     }
 
-    /// Without each change that is not worth its memory; with the step time without each of the
-    /// others.
+    /// Drops changes not worth their memory; says the step time without each of the others.
     PlanChoice with_reasons(PlanChoice choice) const {
         for (const Option& option : training_options()) {
             if (option.get(choice.training) == option.get(asked_)) continue;
@@ -255,7 +260,8 @@ class PlanSearch {
     const MachineSpec& machine_;
     const TrainingSpec& asked_;
     const std::set<std::string>& fixed_;
-    FittingPlans plans_;
+    PlanSpace space_;
+    TrainingSpec base_;  ///< as asked, or with a feed-forward in chunks
     TrainingSpec best_;
     Seconds best_seconds_ = kNever;
     double over_bound_ = 1;  ///< factor on bounds by which steps are taken to exceed them

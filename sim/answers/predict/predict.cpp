@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/other_rates.h"
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/simulate/node_share.h"
@@ -67,6 +68,8 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     if (wanted.suggestions && !fits) out.advice = find_suggestions(out, model, machine);
     if (wanted.band == Wanted::Band::always || (wanted.band != Wanted::Band::none && fits))
         out.band = predict_band(out, machine);
+    if (wanted.other_rates && training.schedule->ours)
+        out.other_rates = at_other_rates(out, machine);
     if (out.band || wanted.suggestions) tell(out);
     if (wanted.faster_beside != nullptr)
         out.faster_plan = faster_plan(model, machine, out, *wanted.faster_beside);

@@ -17,6 +17,7 @@ struct Wanted {
     Band band = Band::none;                  ///< ten simulations
     bool suggestions = false;                ///< if it does not fit; some dozens of plans
     bool remedies = false;                   ///< some tens of simulations
+    bool other_rates = false;                ///< where the plan is ours; twelve simulations
     const MachineProfile* prices = nullptr;  ///< price of an hour by its typical offer
     /// Chooses the plan first; options with these fields keep their values. Null: all do.
     const std::set<std::string>* chosen_beside = nullptr;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/answers/predict/other_rates.h"
 #include "sim/plan/step.h"
 #include "sim/specs/machine/rate_group.h"
 #include "sim/specs/scenario/payment.h"
@@ -97,6 +98,7 @@ struct Prediction : TimedPlan {
     std::optional<PlanChoice> choice;       ///< where the plan was chosen
     std::optional<PlanChoice> faster_plan;  ///< that would gain more than kLeastGain, if wanted
     std::optional<Band> band;
+    std::optional<OtherRates> other_rates;  ///< of optimizer and link, if wanted
     StepAdvice advice;
     NodeShare share;              ///< of its node
     std::optional<Payment> cost;  ///< only if the machine's profile has a rent

@@ -209,8 +209,9 @@ class AccelerateOffload : public PyTorchStep {
 
 ScheduleRecord accelerate_offload_schedule() {
     return {.name = "accelerate-offload",
-            .about = "Accelerate's hooks copy each layer to the GPU for forward; they lose the "
-                     "gradients, so that nothing trains so today.",
+            .about =
+                "Accelerate's hooks copy each layer to the GPU for forward; they lose the "
+                "gradients, so that nothing trains so today.",
             .measured_system = "Accelerate CPU offload",
             .plan = plan_of<AccelerateOffload>,
             .options = {"recompute", "attention"},

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "sim/base/input_error.h"
+#include "sim/specs/model/adapters.h"
 
 namespace sluice {
 namespace {
@@ -63,6 +64,24 @@ Operation collective_operation(Collective collective, double size, std::int64_t 
 ClusterStep::ClusterStep(const ModelSpec& model, const MachineSpec& machine,
                          const TrainingSpec& training)
     : PyTorchStep(model, machine, training), group_(gpu_group(machine, training)) {}
+
+ClusterStep::Elements ClusterStep::elements(int layer) const {
+    const bool adapts = training_.adapter_rank > 0;
+    if (layer == kEmbeddingLayer) return {root_parameters(), adapts ? 0 : root_parameters()};
+    const double own = parameters_of_layer(model_, layer);
+    const auto adapters = static_cast<double>(
+        adapter_parameters(model_, model_.layer(layer), training_.adapter_rank));
+    return {own + adapters, adapts ? adapters : own};
+}
+
+ClusterStep::Elements ClusterStep::all_elements() const {
+    Elements sum = elements(kEmbeddingLayer);
+    for (int layer = 0; layer < layers_; ++layer) {
+        sum.all += elements(layer).all;
+        sum.trained += elements(layer).trained;
+    }
+    return sum;
+}
 
 void ClusterStep::declare() {
     declare_processes(machine_, static_cast<double>(group_.in_a_node()), build_);
@@ -123,9 +142,6 @@ class Replicated : public ClusterStep {
         declare_memory();
     }
 
-    double parameters(int layer) const {
-        return layer == kEmbeddingLayer ? root_parameters() : parameters_of_layer(model_, layer);
-    }
     double part(double all) const {
         return shards_states_ ? std::ceil(all / static_cast<double>(group_.gpus)) : all;
     }
@@ -135,10 +151,13 @@ class Replicated : public ClusterStep {
                                             static_cast<std::int64_t>(tensors))});
     }
     void declare_kernels() {
-        for (const LayerSpec& kind : model_.kinds)
-            adds_.push_back(add_kernel(static_cast<double>(layer_parameters(model_, kind)),
-                                       module_tensors(model_, kind).size()));
-        add_root_ = add_kernel(root_parameters(), root_tensors(model_).size());
+        for (int layer = 0; layer < layers_; ++layer) {
+            const std::size_t kind = kind_of(model_, layer);
+            if (kind < adds_.size() && adds_[kind] >= 0) continue;
+            adds_.resize(model_.kinds.size(), -1);
+            adds_[kind] = add_kernel(elements(layer).trained, tensors_of(layer).size());
+        }
+        add_root_ = add_kernel(elements(kEmbeddingLayer).trained, root_tensors(model_).size());
     }
     std::int32_t add_of(int layer) const {
         if (layer == kEmbeddingLayer) return add_root_;
@@ -146,13 +165,14 @@ class Replicated : public ClusterStep {
     }
 
     void declare_memory() {
-        const double all = all_parameters(model_);
+        const auto [all, trained] = all_elements();
         build_.on_device("bf16 parameters", Kind::weights, kBf16 * all);
         build_.on_device("fp32 gradients", Kind::gradients,
-                         kFp32 * (shards_gradients_ ? part(all) : all));
+                         kFp32 * (shards_gradients_ ? part(trained) : trained));
         if (shards_gradients_)
             build_.on_device("reduce buckets", Kind::gradients, 2 * kBf16 * kZero2Bucket);
-        build_.on_device("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * part(all));
+        build_.on_device("fp32 masters and moments", Kind::optimizer_state,
+                         3 * kFp32 * part(trained));
     }
 
     /// Updates of the previous step, in the order in which forward needs them.
@@ -160,8 +180,8 @@ class Replicated : public ClusterStep {
         for (int layer = kEmbeddingLayer; layer < layers_; ++layer)
             gathers_.push_back(
                 build_.add(OperationKind::all_gather, layer, {},
-                           collective_operation(Collective::all_gather, kBf16 * parameters(layer),
-                                                group_.gpus)));
+                           collective_operation(Collective::all_gather,
+                                                kBf16 * elements(layer).trained, group_.gpus)));
     }
 
     void begin_pass() override {
@@ -195,12 +215,13 @@ class Replicated : public ClusterStep {
                            : std::pair(OperationKind::all_reduce, Collective::all_reduce);
         reduced_ = build_.add(
             kind, layer, {{last_}},
-            collective_operation(
-                collective, (shards_gradients_ ? kBf16 : kFp32) * parameters(layer), group_.gpus));
+            collective_operation(collective,
+                                 (shards_gradients_ ? kBf16 : kFp32) * elements(layer).trained,
+                                 group_.gpus));
     }
 
     void optimize() override {
-        const double all = all_parameters(model_);
+        const double all = all_elements().trained;
         const std::int64_t tensors = parameter_tensors(model_);
         const auto kernel = [&](const char* name, double traffic) {
             return gpu_operation(
@@ -232,8 +253,9 @@ class Replicated : public ClusterStep {
 ScheduleRecord cluster_schedule() {
     return {
         .name = "cluster",
-        .about = "PyTorch splits parameters and states over several GPUs; this is fast, and pays "
-                 "for all of them.",
+        .about =
+            "PyTorch splits parameters and states over several GPUs; this is fast, and pays "
+            "for all of them.",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
                 check_machine_of_gpus(machine, training.gpus);
@@ -241,7 +263,8 @@ ScheduleRecord cluster_schedule() {
                            ? plan_sharded(model, machine, training)
                            : Replicated(model, machine, training).plan();
             },
-        .options = {"gpus", "sharding", "recompute", "adam", "attention"},
+        .options = {"gpus", "sharding", "recompute", "keep_last_layers", "adam", "attention",
+                    "adapter_rank"},
         .program = {.name = "PyTorch FSDP2 or DDP",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "torch 2.11.0, torch.distributed; AMD: "

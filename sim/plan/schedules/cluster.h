@@ -31,6 +31,13 @@ class ClusterStep : public PyTorchStep {
         return static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
     }
 
+    /// Of a layer, or of all that is in none: with adapters, these alone are trained.
+    struct Elements {
+        double all = 0, trained = 0;
+    };
+    Elements elements(int layer) const;
+    Elements all_elements() const;
+
     const GpuGroup group_;
     OperationId last_ = -1;     ///< of the compute lane
     OperationId reduced_ = -1;  ///< the last reduction of gradients

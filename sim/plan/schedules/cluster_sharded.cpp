@@ -49,24 +49,26 @@ class Sharded : public ClusterStep {
 
     /// Parameters that are gathered and reduced together.
     struct Group {
-        double parameters = 0;
+        double parameters = 0, trained = 0;
         std::int32_t copy_out = 0, join = 0;
     };
 
-    Group group(double parameters) {
-        Group out;
-        out.parameters = parameters;
-        out.copy_out = build_.kernels({memory_bound(
-            "copy of gathered weights",
-            kCastTraffic * part(parameters) + kCopyOutTraffic * parameters, kGatherLaunches)});
+    Group group(const Elements& elements) {
+        Group out{elements.all, elements.trained};
+        out.copy_out = build_.kernels(
+            {memory_bound("copy of gathered weights",
+                          kCastTraffic * part(out.parameters) + kCopyOutTraffic * out.parameters,
+                          kGatherLaunches)});
         out.join = build_.kernels(
-            {memory_bound("join of gradients", kJoinTraffic * parameters, kJoinLaunches)});
+            {memory_bound("join of gradients", kJoinTraffic * out.trained, kJoinLaunches)});
         return out;
     }
     void declare_groups() {
-        root_ = group(root_parameters());
-        for (const LayerSpec& kind : model_.kinds)
-            kinds_.push_back(group(static_cast<double>(layer_parameters(model_, kind))));
+        root_ = group(elements(kEmbeddingLayer));
+        kinds_.resize(model_.kinds.size());
+        for (int layer = 0; layer < layers_; ++layer)
+            if (Group& own = kinds_[kind_of(model_, layer)]; own.parameters == 0)
+                own = group(elements(layer));
     }
     const Group& of_layer(int layer) const {
         return layer == kEmbeddingLayer ? root_ : kinds_[kind_of(model_, layer)];
@@ -75,15 +77,15 @@ class Sharded : public ClusterStep {
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
 
     void declare_memory() {
-        const double shard = part(all_parameters(model_));
-        build_.on_device("fp32 parameters", Kind::weights, kFp32 * shard);
-        build_.on_device("fp32 moments", Kind::optimizer_state, 2 * kFp32 * shard);
+        const auto [all, trained] = all_elements();
+        build_.on_device("fp32 parameters", Kind::weights, kFp32 * part(all));
+        build_.on_device("fp32 moments", Kind::optimizer_state, 2 * kFp32 * part(trained));
         const auto gradient = [&](double parameters) {
             return build_.device_buffer("fp32 gradient", Kind::gradients, kFp32 * part(parameters));
         };
         for (int layer = 0; layer < layers_; ++layer)
-            shard_gradients_.push_back(gradient(of_layer(layer).parameters));
-        shard_gradients_.push_back(gradient(root_.parameters));
+            shard_gradients_.push_back(gradient(of_layer(layer).trained));
+        shard_gradients_.push_back(gradient(root_.trained));
     }
     BufferId shard_gradient(int layer) const {
         return shard_gradients_[static_cast<std::size_t>(layer == kEmbeddingLayer ? layers_
@@ -149,18 +151,18 @@ class Sharded : public ClusterStep {
     void reduce(int layer, std::vector<BufferId> gradients) {
         const Group& of = of_layer(layer);
         reducing_ =
-            build_.device_buffer("gradients to reduce", Kind::gradients, kFp32 * of.parameters);
+            build_.device_buffer("gradients to reduce", Kind::gradients, kFp32 * of.trained);
         gradients.push_back(reducing_);
         last_ = build_.add(OperationKind::join_gradients, layer, {{reduced_}},
                            gpu_operation({of.join}, std::move(gradients)));
         reduced_ =
             build_.add(OperationKind::reduce_scatter, layer, {{last_}},
-                       collective_operation(Collective::reduce_scatter, kFp32 * of.parameters,
+                       collective_operation(Collective::reduce_scatter, kFp32 * of.trained,
                                             group_.gpus, {reducing_, shard_gradient(layer)}));
     }
 
     void optimize() override {
-        const double shard = part(all_parameters(model_));
+        const double shard = part(all_elements().trained);
         const auto kernel = [&](const char* name, double traffic) {
             return gpu_operation(
                 {build_.kernels({memory_bound(name, traffic / kMultiTensorShareFp32 * shard,

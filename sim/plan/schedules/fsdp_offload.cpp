@@ -231,8 +231,9 @@ class FsdpOffload : public PyTorchStep {
 
 ScheduleRecord fsdp_offload_schedule() {
     return {.name = "fsdp-offload",
-            .about = "PyTorch's FSDP2 copies each layer from the host and its gradients back; it "
-                     "needs no other library, and waits for copies.",
+            .about =
+                "PyTorch's FSDP2 copies each layer from the host and its gradients back; it "
+                "needs no other library, and waits for copies.",
             .measured_system = "PyTorch FSDP2 CPU offload",
             .plan = plan_of<FsdpOffload>,
             .options = {"recompute", "attention"},

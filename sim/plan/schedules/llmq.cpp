@@ -241,8 +241,9 @@ std::string lacks(const ModelSpec& model, std::string_view maker) {
 
 ScheduleRecord llmq_schedule() {
     return {.name = "llmq",
-            .about = "LLMQ keeps all in the GPU's memory with 8 bytes a parameter; this is fast "
-                     "where it fits, and has no fp32 states.",
+            .about =
+                "LLMQ keeps all in the GPU's memory with 8 bytes a parameter; this is fast "
+                "where it fits, and has no fp32 states.",
             .measured_system = "LLMQ",
             .plan = plan_of<Llmq>,
             .options = {"compute", "recompute", "checkpoints", "moments", "offload",

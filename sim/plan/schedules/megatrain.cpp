@@ -279,8 +279,9 @@ std::string missing_in_megatrain(const ModelSpec& model, std::string_view gpu_ma
 
 ScheduleRecord megatrain_schedule() {
     return {.name = "megatrain",
-            .about = "Layers pass through the GPU and a bf16 master stays on the host; Python "
-                     "between the layers costs time.",
+            .about =
+                "Layers pass through the GPU and a bf16 master stays on the host; Python "
+                "between the layers costs time.",
             .measured_system = "MegaTrain",
             .plan = plan_of<MegaTrain>,
             .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss", "fork",

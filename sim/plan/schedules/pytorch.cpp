@@ -10,7 +10,6 @@ namespace sluice {
 namespace {
 
 using Elements = std::vector<std::int64_t>;
-
 void append(Elements& out, std::int64_t count, std::int64_t elements) {
     out.insert(out.end(), static_cast<std::size_t>(count), elements);
 }
@@ -31,7 +30,6 @@ void split(Elements& out, const ParameterTensor& tensor, const LayerSpec& layer)
 }
 
 constexpr KernelStyle kStyle = KernelStyle::plain;
-
 // Host time of a plain PyTorch model, in units of an eager operation: Python and autograd of a
 // kernel, and the addition of torch.utils.checkpoint to a layer's forward and backward. Measured
 // with validation/peers' model "narrow", which leaves the GPU nearly idle, on an H200 machine: 28
@@ -219,9 +217,11 @@ void PyTorchStep::pass() {
 
 void PyTorchStep::declare_kernels() {
     const TokenBlock block = pass_.batch_block();
+    const std::int64_t rank = pass_.adapter_rank;
     for (const LayerSpec& kind : model_.kinds)
-        kinds_.push_back({build_.kernels(forward_kernels(model_, kind, block, kStyle)),
-                          build_.kernels(backward_kernels(model_, kind, block, kStyle))});
+        kinds_.push_back(
+            {build_.kernels(forward_kernels(model_, kind, block, kStyle, {}, rank)),
+             build_.kernels(backward_kernels(model_, kind, block, kStyle, false, {}, rank))});
     const double input = input_bytes(model_, pass_);
     embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
     embedding_backward_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
@@ -229,16 +229,15 @@ void PyTorchStep::declare_kernels() {
     loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
 }
 
-/// The buffers of a pass.
 void PyTorchStep::declare_buffers() {
     const double input = input_bytes(model_, pass_);
     inputs_.clear();
     saved_.clear();
     for (int layer = 0; layer < layers_; ++layer) {
         inputs_.push_back(build_.device_buffer("layer input", Kind::checkpoints, input));
-        if (keeps_all())
-            saved_.push_back(activations("autograd's saved tensors",
-                                         saved_bytes_per_token(model_, model_.layer(layer)).saved));
+        const double bytes = saved_bytes_per_token(model_, model_.layer(layer)).saved;
+        saved_.push_back(keeps_all(layer) ? activations("autograd's saved tensors", bytes)
+                                          : kNoBuffer);
     }
     last_ = build_.device_buffer("last hidden state, and normed", Kind::activations, 2 * input);
     gradient_ = build_.device_buffer("gradient of the hidden state", Kind::activations, input);
@@ -255,14 +254,14 @@ double PyTorchStep::eager_operations(double of_a_launch, std::int32_t kernels) c
 
 Operation PyTorchStep::forward(int layer) {
     const auto index = static_cast<std::size_t>(layer);
-    const std::int32_t own = kinds_[kind_of(model_, layer)].forward;
     const double temporary = saved_bytes_per_token(model_, model_.layer(layer)).forward_temporary;
     Operation work = gpu_operation(
-        {own}, {inputs_[index],
-                keeps_all() ? saved_[index] : activations("forward temporaries", temporary)});
+        {kinds_[kind_of(model_, layer)].forward},
+        {inputs_[index],
+         keeps_all(layer) ? saved_[index] : activations("forward temporaries", temporary)});
     if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
     work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
-                            (keeps_all() ? 0 : kCheckpointForward);
+                            (keeps_all(layer) ? 0 : kCheckpointForward);
     return work;
 }
 
@@ -286,11 +285,12 @@ Operation PyTorchStep::backward(int layer) {
     const SavedBytes bytes = saved_bytes_per_token(model_, model_.layer(layer));
     const LayerKernels& own = kinds_[kind_of(model_, layer)];
     Operation work = gpu_operation(
-        {own.backward}, {inputs_[index], gradient_,
-                         activations("backward of a layer",
-                                     bytes.backward_temporary + (keeps_all() ? 0 : bytes.saved))});
+        {own.backward},
+        {inputs_[index], gradient_,
+         activations("backward of a layer",
+                     bytes.backward_temporary + (keeps_all(layer) ? 0 : bytes.saved))});
     work.eager_operations = eager_operations(kBackwardOperations, own.backward);
-    if (keeps_all()) return also_using(std::move(work), {saved_[index]});
+    if (keeps_all(layer)) return also_using(std::move(work), {saved_[index]});
     work.eager_operations +=
         eager_operations(kForwardOperations, own.forward) + kCheckpointBackward;
     work.kernels.insert(work.kernels.begin(), own.forward);

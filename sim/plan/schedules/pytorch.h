@@ -173,14 +173,16 @@ class PyTorchStep : public MicroBatchStep {
     Operation loss();
     Operation loss_backward();
     Operation backward(int layer);
-    bool keeps_all() const { return pass_.recompute == Recompute::none; }
+    bool keeps_all(int layer) const {
+        return pass_.recompute == Recompute::none || layer >= layers_ - pass_.keep_last_layers;
+    }
     BufferId activations(std::string name, double bytes_per_token);
     double eager_operations(double of_a_launch, std::int32_t kernels) const;
 
     std::vector<LayerKernels> kinds_;
     std::int32_t embedding_ = 0, embedding_backward_ = 0, loss_ = 0, loss_backward_ = 0;
     std::vector<BufferId> inputs_;  ///< of each layer
-    std::vector<BufferId> saved_;   ///< of each layer, if nothing is recomputed
+    std::vector<BufferId> saved_;   ///< of each layer that recomputes nothing
     BufferId last_ = 0;             ///< the last layer's output, before and after the norm
     BufferId gradient_ = 0;         ///< of the hidden state
 };

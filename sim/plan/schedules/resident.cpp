@@ -115,8 +115,9 @@ class Resident : public PyTorchStep {
 
 ScheduleRecord resident_schedule() {
     return {.name = "resident",
-            .about = "PyTorch keeps all in the GPU's memory in bf16; this is fast where it fits, "
-                     "and has no fp32 states.",
+            .about =
+                "PyTorch keeps all in the GPU's memory in bf16; this is fast where it fits, "
+                "and has no fp32 states.",
             .measured_system = "resident",
             .plan = plan_of<Resident>,
             .options = {"recompute", "adam", "attention"},

@@ -5,6 +5,9 @@
 // all micro-batches of a pass, of which there are at least as many as GPUs. So one GPU's mean part
 // is planned: of each stage, the micro-batches of a pass over the number of GPUs. A step:
 //
+// With --adapter-rank (train_lora.py) all linear layers of the layers are frozen and adapted;
+// gradients, masters and moments are those of the adapters.
+//
 // Passes: each over its part of the batch (gradient accumulation). A stage's weights arrive during
 // the stage before, backward's with the gradients of earlier passes, which leave again after it.
 // Activations between stages and their gradients pass through host memory. Backward computes its
@@ -15,20 +18,17 @@
 // fp16 parameters, layer by layer as forward needs them; gradients become fp32; Adam. Parameters
 // are then one step old. With --update immediate (train-sync.py) the next step waits for its own.
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/input_error.h"
 #include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/schedules/pytorch.h"
-#include "sim/plan/schedules/roundpipe_stages.h"
-#include "sim/specs/machine/kernel_time.h"
+#include "sim/plan/schedules/roundpipe_layers.h"
 
 namespace sluice {
 namespace {
 
-// Host time of a kernel of transformers' model, in units of an eager operation, as in MegaTrain.
-constexpr double kRoundPipeOperations = 6.9;
-constexpr std::int64_t kRoundPipeLossTokens = 4096;  // TOKEN_CHUNK_SIZE
-constexpr double kLogitBytes = 2 * kBf16;            // of a chunk, with their gradients
+constexpr double kLogitBytes = 2 * kBf16;  // of a chunk, with their gradients
 // Host memory traffic of its Adam a parameter; conversions between fp16 and fp32 (HostWork::copy
 // counts a byte read and written as one).
 constexpr double kRoundPipeAdamTraffic = 7 * kFp32, kConversion = (kFp32 + kBf16) / 2.0;
@@ -42,7 +42,7 @@ class RoundPipe {
           gpus_(static_cast<double>(training.gpus)),
           of_a_pass_(training.micro_batches_of_a_pass()),
           block_(training.micro_batch_block()),
-          build_(KernelStyle::eager, kRoundPipeOperations) {}
+          build_(kRoundPipeStyle, kRoundPipeOperations) {}
 
     StepPlan plan() {
         declare_layers();
@@ -61,38 +61,18 @@ class RoundPipe {
   private:
     using Kind = MemoryKind;
 
-    /// The embedding, each layer, and the norm with head and loss.
+    /// With its kernels as the plan declares them.
     struct Layer {
-        double parameters = 0;
+        double parameters = 0, trained = 0;
         std::int32_t forward = 0, backward = 0;
         LayerTimes time;
     };
 
-    Seconds time_of(const KernelList& kernels) const {
-        const double launches = static_cast<double>(total_launches(kernels));
-        return std::max(kernels_cost(machine_.gpu, kernels, KernelStyle::eager).seconds,
-                        kRoundPipeOperations * launches * machine_.gpu.eager_launch);
-    }
-    void add_layer(double parameters, KernelList forward, KernelList backward) {
-        const LayerTimes time{time_of(forward), time_of(forward) + time_of(backward)};
-        backward.insert(backward.begin(), forward.begin(), forward.end());
-        layers_.push_back({parameters, build_.kernels(std::move(forward)),
-                           build_.kernels(std::move(backward)), time});
-    }
     void declare_layers() {
-        TrainingSpec one = training_;
-        one.batch = training_.micro_batch_sequences();
-        const double input = input_bytes(model_, one);
-        add_layer(static_cast<double>(embedding_parameters(model_)),
-                  {memory_bound("embedding", 2 * input)}, {embedding_gradient_kernel(model_, one)});
-        for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            const LayerSpec& kind = model_.layer(layer);
-            add_layer(parameters_of_layer(model_, layer),
-                      forward_kernels(model_, kind, block_, KernelStyle::eager),
-                      backward_kernels(model_, kind, block_, KernelStyle::eager));
-        }
-        add_layer(static_cast<double>(head_parameters(model_)), {},
-                  loss_kernels(model_, block_, kRoundPipeLossTokens, KernelStyle::fused));
+        for (RoundPipeLayer& layer : roundpipe_layers(model_, machine_, training_))
+            layers_.push_back({layer.parameters, layer.trained,
+                               build_.kernels(std::move(layer.forward)),
+                               build_.kernels(std::move(layer.backward)), layer.time});
     }
     std::vector<LayerTimes> times() const {
         std::vector<LayerTimes> out;
@@ -119,11 +99,14 @@ class RoundPipe {
         return step;
     }
 
-    double parameters(const Stage& stage) const {
-        double sum = 0;
-        for (int layer = stage.begin; layer < stage.end; ++layer) sum += at(layer).parameters;
-        return sum;
+    double sum(const Stage& stage, double Layer::*of) const {
+        double out = 0;
+        for (int layer = stage.begin; layer < stage.end; ++layer) out += at(layer).*of;
+        return out;
     }
+    double parameters(const Stage& stage) const { return sum(stage, &Layer::parameters); }
+    double trained(const Stage& stage) const { return sum(stage, &Layer::trained); }
+    Stage whole() const { return {0, static_cast<int>(layers_.size())}; }
     const Layer& at(int layer) const { return layers_[static_cast<std::size_t>(layer)]; }
     /// The hidden states of a GPU's part of a pass.
     double hidden() const {
@@ -132,16 +115,19 @@ class RoundPipe {
     bool is_fused(const Stage& stage) const { return stage == stages_.backward.front(); }
 
     void declare_memory() {
-        double largest = 0;
-        for (const Stage& stage : stages_.backward) largest = std::max(largest, parameters(stage));
+        double largest = 0, largest_trained = 0;
+        for (const Stage& stage : stages_.backward) {
+            largest = std::max(largest, parameters(stage));
+            largest_trained = std::max(largest_trained, trained(stage));
+        }
         build_.on_device("weights of two stages", Kind::weights, 2 * kBf16 * largest);
-        build_.on_device("gradients of two stages", Kind::gradients, 2 * kBf16 * largest);
+        build_.on_device("gradients of two stages", Kind::gradients, 2 * kBf16 * largest_trained);
         build_.on_device("hidden states and gradients", Kind::activations,
                          4 * static_cast<double>(block_.tokens()) * hidden_bytes(model_));
         build_.on_device("cuBLAS workspaces", Kind::workspace, kBlasWorkspaces);
-        const double all = all_parameters(model_);
+        const double all = trained(whole());
         declare_processes(machine_, 1, build_);
-        build_.on_host("fp16 parameters", Kind::weights, kBf16 * all);
+        build_.on_host("fp16 parameters", Kind::weights, kBf16 * parameters(whole()));
         build_.on_host("fp16 gradients", Kind::gradients, kBf16 * all);
         build_.on_host("fp32 gradients", Kind::gradients, kFp32 * all);
         build_.on_host("fp32 masters and moments", Kind::optimizer_state, 3 * kFp32 * all);
@@ -150,10 +136,10 @@ class RoundPipe {
     }
 
     /// A stage's weights and inputs arrive in one of two slots.
-    OperationId arrive(const Stage& stage, double bytes_of_parameter, double states) {
-        return build_.add(
-            OperationKind::copy_weights_in, stage.begin - 1, {{before_}},
-            copy_operation(bytes_of_parameter * parameters(stage) / gpus_ + states * hidden()));
+    OperationId arrive(const Stage& stage, bool with_gradients, double states) {
+        const double elements = parameters(stage) + (with_gradients ? trained(stage) : 0);
+        return build_.add(OperationKind::copy_weights_in, stage.begin - 1, {{before_}},
+                          copy_operation(kBf16 * elements / gpus_ + states * hidden()));
     }
     /// Tensors of a stage's layers, but for the embedding and the head, which has logits.
     std::vector<BufferId> activations(const Stage& stage) {
@@ -186,7 +172,7 @@ class RoundPipe {
     }
 
     void run_forward(const Stage& stage, std::int64_t pass) {
-        const OperationId in = arrive(stage, kBf16, stage.begin > 0 ? 1 : 0);
+        const OperationId in = arrive(stage, false, stage.begin > 0 ? 1 : 0);
         if (pass == 0) first_uses_.push_back({in, stage});
         compute(OperationKind::forward, stage, in,
                 work(stage, &Layer::forward, time(stage, &LayerTimes::forward)));
@@ -194,26 +180,26 @@ class RoundPipe {
                               copy_operation(hidden()));
     }
     void run_backward(const Stage& stage, std::int64_t pass) {
-        const double own = pass == 0 ? kBf16 : 2 * kBf16;  // weights, and the sums of gradients
-        const OperationId in = arrive(stage, own, is_fused(stage) ? 1 : 2);
+        // From the second pass on with the sums of gradients.
+        const OperationId in = arrive(stage, pass > 0, is_fused(stage) ? 1 : 2);
         if (pass == 0 && is_fused(stage)) first_uses_.push_back({in, stage});
         Operation own_work = work(stage, &Layer::backward, time(stage, &LayerTimes::backward));
         own_work.uses = activations(stage);
         compute(OperationKind::backward, stage, in, std::move(own_work));
         written_ = build_.add(
             OperationKind::copy_gradients_out, stage.begin - 1, {{last_}},
-            copy_operation(kBf16 * parameters(stage) / gpus_ + (stage.begin > 0 ? hidden() : 0)));
+            copy_operation(kBf16 * trained(stage) / gpus_ + (stage.begin > 0 ? hidden() : 0)));
     }
 
     /// The masters of a layer become its fp16 parameters.
     void update_parameters() {
         for (std::size_t layer = 0; layer < layers_.size(); ++layer)
-            copied_.push_back(build_.add(
-                OperationKind::copy_to_pinned, static_cast<int>(layer) - 1, {{written_}},
-                host_operation(HostWork::copy, kConversion * layers_[layer].parameters)));
+            copied_.push_back(
+                build_.add(OperationKind::copy_to_pinned, static_cast<int>(layer) - 1, {{written_}},
+                           host_operation(HostWork::copy, kConversion * layers_[layer].trained)));
     }
     void optimize() {
-        const double all = all_parameters(model_);
+        const double all = trained(whole());
         const bool delayed = training_.update == Update::delayed;
         if (delayed) update_parameters();
         build_.add(OperationKind::collect_gradients, kEmbeddingLayer, {{written_}},
@@ -276,15 +262,16 @@ void check_roundpipe(const MachineSpec& machine, const TrainingSpec& training) {
 ScheduleRecord roundpipe_schedule() {
     return {
         .name = "roundpipe",
-        .about = "The GPUs of a node take turns at the layers, whose states stay on the host; it "
-                 "serves several GPUs without a fast link.",
+        .about =
+            "The GPUs of a node take turns at the layers, whose states stay on the host; it "
+            "serves several GPUs without a fast link.",
         .measured_system = "RoundPipe",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
                 check_roundpipe(machine, training);
                 return RoundPipe(model, machine, training).plan();
             },
-        .options = {"gpus", "passes", "update"},
+        .options = {"gpus", "passes", "update", "adapter_rank"},
         .program = {.name = "RoundPipe",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "github:thustorage/RoundPipe@e813c67",

@@ -11,9 +11,10 @@ namespace sluice {
 
 /// The schedules, in the order of display; ours is the first. In addition to its file, which
 /// defines `ScheduleRecord NAME_schedule()`, a schedule needs its row here.
-#define SLUICE_SCHEDULES(row)                                                                 \
-    row(streamed) row(megatrain) row(fsdp_offload) row(resident) row(llmq) row(zero3_offload) \
-        row(zero_infinity) row(superoffload) row(accelerate_offload) row(cluster) row(roundpipe)
+#define SLUICE_SCHEDULES(row)                                                                    \
+    row(streamed) row(megatrain) row(fsdp_offload) row(resident) row(llmq) row(zero3_offload)    \
+        row(zero_infinity) row(superoffload) row(accelerate_offload) row(cluster) row(roundpipe) \
+            row(slideformer)
 
 #define SLUICE_DECLARE_SCHEDULE(name) ScheduleRecord name##_schedule();
 SLUICE_SCHEDULES(SLUICE_DECLARE_SCHEDULE)

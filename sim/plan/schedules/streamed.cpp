@@ -95,7 +95,7 @@ void Streamed::tokens_in() {
     gather_ =
         build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,
                    {{embeddings_in_}}, gpu_operation({embedding_kernels_.gather}, {input(0)}));
-    if (!host_checkpoints(t_)) return;
+    if (!input_leaves(model_, t_, 0)) return;
     for (std::int32_t j = begin(); j < end(); ++j) checkpoint_out(0, j);
 }
 
@@ -105,7 +105,7 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
     // With two inputs in turn, this layer's output overwrites the input of the layer before.
     if (layer >= 1 && !state(layer - 1).checkpoint_out.empty())
         waits.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)]});
-    const auto& lists = j == 0 ? kernels(layer).forward : kernels(layer).forward_again;
+    const auto& lists = j == 0 ? kernels(layer).forward : kernels(layer).forward_later;
     Operation op =
         gpu_operation({lists.of(keeps_everything(model_, t_, layer))},
                       {input(layer), buffers_.forward_workspace,
@@ -116,7 +116,7 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
     if (layer >= layers_ - static_cast<int>(t_.buffer_depth)) op.uses.push_back(streamed_head());
     state(layer).last_forward =
         build_.add(OperationKind::forward, layer, std::move(waits), std::move(op));
-    if (host_checkpoints(t_) && layer + 1 < layers_) checkpoint_out(layer + 1, j);
+    if (layer + 1 < layers_ && input_leaves(model_, t_, layer + 1)) checkpoint_out(layer + 1, j);
 }
 
 /// The input of `layer`, micro-batch `j`, leaves; layer 0's is the embedding rows, which the host
@@ -163,9 +163,8 @@ OperationId Streamed::gradients_out(int layer, double bytes, OperationId after,
 
 void Streamed::backward(int layer) {
     LayerState& s = state(layer);
-    const int depth = static_cast<int>(t_.buffer_depth);
-    const bool in_slot = layer >= layers_ - depth;
-    if (!in_slot && !resident(layer)) weights_in(layer, {{state(layer + depth).last_backward}});
+    if (layer + 1 == layers_ || !computes_input(layer + 1)) weights_back(layer);
+    if (computes_input(layer)) weights_back(layer - 1);
     for (std::int32_t j = begin(); j < end(); ++j) backward_micro_batch(layer, j);
     if (!last_pass()) return;
     if (resident(layer)) {
@@ -173,10 +172,19 @@ void Streamed::backward(int layer) {
         return;
     }
     s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
-    if (updates_wait_for_norm()) return;
-    const int slabs = static_cast<int>(host_gradient_slabs(t_));
-    if (layer + slabs < layers_) build_.wait(s.gradients_out, {state(layer + slabs).update});
+    if (updates_wait_for_norm() || is_deferred(model_, t_, layer)) return;
+    const auto slabs = static_cast<std::size_t>(host_gradient_slabs(t_));
+    if (updates_from_slabs_.size() >= slabs)
+        build_.wait(s.gradients_out, {*(updates_from_slabs_.end() - slabs)});
     s.update = update(layer, parameters(layer), s.gradients_out);
+    updates_from_slabs_.push_back(s.update);
+}
+
+/// Weights come again, unless they are still in a slot.
+void Streamed::weights_back(int layer) {
+    const int depth = static_cast<int>(t_.buffer_depth);
+    if (layer < layers_ - depth && !resident(layer))
+        weights_in(layer, {{state(layer + depth).last_backward}});
 }
 
 void Streamed::backward_micro_batch(int layer, std::int32_t j) {
@@ -186,30 +194,43 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
     if (last_pass() && j == begin() && layer + slabs < layers_)
         waits.push_back({state(layer + slabs).gradients_out});
     const bool keeps = keeps_everything(model_, t_, layer);
-    Operation op =
-        gpu_operation({kernels(layer).recompute.of(keeps), kernels(layer).backward.of(keeps)},
-                      {buffers_.backward_workspace, buffers_.hidden_gradient, streamed_head()});
+    Operation op = gpu_operation(
+        {kernels(layer).recompute[recompute(layer)], kernels(layer).backward.of(keeps)},
+        {buffers_.backward_workspace, buffers_.hidden_gradient, streamed_head()});
     op.micro_batch = j;
-    if (last_pass() && j + 1 == end()) op.kernels.push_back(kernels(layer).finish_gradients);
-    if (host_checkpoints(t_)) {
-        waits.push_back({checkpoint_in(layer, j)});
-    } else {
-        op.uses.push_back(input(layer));
+    if (computes_input(layer)) {
+        op.kernels.insert(op.kernels.begin(),
+                          kernels(layer - 1).forward_again[recompute(layer - 1)]);
+        op.uses.insert(op.uses.end(), {input(layer - 1), kept(layer - 1)});
+        waits.push_back({state(layer - 1).weights_in});
     }
+    if (last_pass() && j + 1 == end()) op.kernels.push_back(kernels(layer).finish_gradients);
+    waits.push_back({input_back(layer, j)});
+    if (buffers_.coming_back == kNoBuffer) op.uses.push_back(input(layer));
     op.uses.push_back(kept(layer));
     op.uses.push_back(held_gradients(layer));
     s.last_backward = build_.add(OperationKind::backward, layer, std::move(waits), std::move(op));
     backwards_.push_back(s.last_backward);
 }
 
-/// Two places for checkpoints coming back: each waits until backward has used the one two
-/// before.
-OperationId Streamed::checkpoint_in(int layer, std::int32_t j) {
-    Waits waits;
-    if (backwards_.size() >= 2) waits.push_back({backwards_[backwards_.size() - 2]});
+/// There are two places for checkpoints that come back: each waits until backward has used the one
+/// two before. Where half of the inputs are saved, they come back to where they were, after that of
+/// two layers above, and before the layer above computes its own. -1 if none comes.
+OperationId Streamed::input_back(int layer, std::int32_t j) {
+    if (!host_checkpoints(t_)) return -1;
+    if (!t_.saves_half())
+        return checkpoint_in(layer, j,
+                             backwards_.size() < 2 ? -1 : backwards_[backwards_.size() - 2]);
+    if (!computes_input(layer)) return -1;
+    return checkpoint_in(layer - 1, j, state(layer + 1).last_backward);
+}
+
+OperationId Streamed::checkpoint_in(int layer, std::int32_t j, OperationId place_is_free) {
+    Waits waits = {{place_is_free}};
     const std::vector<OperationId>& out = state(layer).checkpoint_out;
     if (!out.empty()) waits.push_back({out[static_cast<std::size_t>(j)]});
-    Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_));
+    Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_),
+                                  {buffers_.coming_back == kNoBuffer ? input(layer) : kNoBuffer});
     op.micro_batch = j;
     return build_.add(OperationKind::copy_checkpoint_in, layer, std::move(waits), std::move(op));
 }

@@ -2,6 +2,7 @@
 // do its passes run?
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "sim/plan/plan_builder.h"
@@ -20,7 +21,7 @@ struct StreamedBuffers {
     // These stand for the whole step.
     BufferId weight_slots = kNoBuffer;
     BufferId gradient_slabs = kNoBuffer;
-    BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with checkpoints on the host
+    BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with all of them on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
     std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer without FP8
@@ -36,8 +37,8 @@ struct StreamedBuffers {
     BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
     BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
     // These live while operations use them.
-    /// One a layer; two in turn where checkpoints go to the host. The first is the batch's, the
-    /// others are a pass's.
+    /// One a layer; two in turn where checkpoints go to the host; one for all that are computed
+    /// again. The first is the batch's, the others are a pass's.
     std::vector<BufferId> inputs;
     std::vector<BufferId> kept;  ///< one a layer, kNoBuffer where it keeps nothing for backward
     /// Output projection and final norm, later their gradient; only the gradient if they are
@@ -60,6 +61,8 @@ void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 /// Scales of a layer's weights in FP8, and if they are cast once a step their codes in both orders;
 /// 0 without FP8.
 double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
+std::vector<BufferId> declare_fp8_weights(const ModelSpec& model, const TrainingSpec& training,
+                                          PlanBuilder& build);
 /// Of products in FP8: what the layers and the loss, which take turns, need at most.
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// The token index of a batch on the device: each token's row, the tokens in the order of their
@@ -74,10 +77,22 @@ double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& trainin
 double rows_updated_first(const ModelSpec& model, const TrainingSpec& training);
 /// Pinned layer gradients on the host.
 std::int64_t host_gradient_slabs(const TrainingSpec& training);
+/// The layer's update runs beside the next forward. Such layers are evenly spread, so that the
+/// optimizer has work during the whole of backward and of forward.
+bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer's weights are cast to FP8 once a step.
 bool keeps_weight_codes(const TrainingSpec& training, int layer);
+/// What the layer keeps for backward.
+Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// The layer's input waits for backward; else it is computed again.
+bool saves_input(const TrainingSpec& training, int layer);
+/// Backward of the layer computes its input again. That of the last layer is still there.
+bool computes_input(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// The layer's input waits on the host. The last one that half of the layers save does not leave,
+/// and layer 0's, the embedding rows, is there anyway if the host gathers them.
+bool input_leaves(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
 bool sums_gradients(const TrainingSpec& training);
 
@@ -88,10 +103,13 @@ struct StreamedKernels {
         std::int32_t keeping = 0, others = 0;
         std::int32_t of(bool keeps) const { return keeps ? keeping : others; }
     };
-    Lists forward, forward_again;  ///< of the first micro-batch of a step, and of the next ones
-    Lists recompute, backward;
-    std::int32_t finish_gradients;  ///< after the last micro-batch
-    std::int32_t update;            ///< AdamW on the device
+    Lists forward, forward_later;  ///< of the first micro-batch of a step, and of the next ones
+    Lists backward;
+    /// By what the layer keeps: before its backward, and before that of the layer above, whose
+    /// input it computes again.
+    std::array<std::int32_t, 3> recompute{}, forward_again{};
+    std::int32_t finish_gradients = 0;  ///< after the last micro-batch
+    std::int32_t update = 0;            ///< AdamW on the device
 };
 
 /// Those of the head: the loss of a micro-batch, and after the last one.

@@ -3,15 +3,11 @@
 
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 namespace {
 
-// Enough that one layer's gradients arrive while another's are applied, and two more wait, should
-// an update take longer than usual. Predicted for qwen2.5-7b on h200-pcie5-16vcpu-128gib: one slab
-// takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
-// at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
-constexpr std::int64_t kDefaultHostSlabs = 4;
 constexpr Bytes kSums = 256;
 // Chosen, not measured: two halves of 32 MiB, one filled while the other is written.
 constexpr Bytes kInputOutputBuffer = 64 * kMiB;
@@ -65,8 +61,7 @@ class StreamedDeclaration {
             const double others = a.feed_forward_kept - a.gate_up;
             return {a.attention_kept, others + a.gate_up_8_bit, others};
         }
-        if (t_.recompute == Recompute::keep_attention) return {a.attention_output};
-        return {};
+        return {recompute_of(model_, t_, layer) == Recompute::full ? 0 : a.attention_output};
     }
 
     double resident_parameters() const {
@@ -91,10 +86,11 @@ class StreamedDeclaration {
                            static_cast<double>(streamed_layers()) * largest_layer_bytes(model_) +
                                streamed_head_bytes());
         } else {
+            const std::int64_t deferred = std::min(t_.deferred_layers, streamed_layers());
+            const std::int64_t slabs =
+                std::min(host_gradient_slabs(t_), streamed_layers() - deferred);
             build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
-                           static_cast<double>(
-                               std::min<std::int64_t>(host_gradient_slabs(t_), streamed_layers())) *
-                               largest_layer_bytes(model_));
+                           static_cast<double>(slabs + deferred) * largest_layer_bytes(model_));
             build_.on_host("pinned head gradient", Kind::pinned_buffers, streamed_head_bytes());
         }
     }
@@ -112,13 +108,10 @@ class StreamedDeclaration {
         }
         // Inputs and targets of this batch and the next, 4 bytes each.
         build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
-        if (host_checkpoints(t_)) {
-            // If the host has the embedding, its rows are layer 0's input.
-            const int there = t_.resident_embedding() ? 0 : 1;
-            build_.on_host(
-                "checkpoints", Kind::checkpoints,
-                static_cast<double>(model_.layer_count() - there) * input_bytes(model_, t_));
-        }
+        double inputs = 0;
+        for (int layer = 0; layer < model_.layer_count(); ++layer)
+            inputs += input_leaves(model_, t_, layer) ? 1 : 0;
+        build_.on_host("checkpoints", Kind::checkpoints, inputs * input_bytes(model_, t_));
     }
 
     void declare_device_slots() {
@@ -135,11 +128,7 @@ class StreamedDeclaration {
         if (t_.computes_in_fp8())
             buffers_.fp8_operands = build_.on_device("operands of products in FP8", Kind::workspace,
                                                      fp8_operand_bytes(model_, t_));
-        for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            const double bytes = fp8_weight_bytes(model_, t_, layer);
-            buffers_.fp8_weights.push_back(
-                bytes > 0 ? build_.on_device("weights in FP8", Kind::weights, bytes) : kNoBuffer);
-        }
+        buffers_.fp8_weights = declare_fp8_weights(model_, t_, build_);
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
     }
@@ -183,7 +172,8 @@ class StreamedDeclaration {
         return build_.on_device(name, Kind::optimizer_state, state_bytes(t_) * parameters);
     }
 
-    /// One buffer a layer on the device, or two in turn with copies on the host. The last hidden
+    /// One buffer a layer on the device, or two in turn with copies on the host; one for all that
+    /// are computed again. The last hidden
     /// state is overwritten by its gradient, which travels back through the layers in place.
     void declare_inputs() {
         const double bytes = input_bytes(model_, t_);
@@ -192,15 +182,24 @@ class StreamedDeclaration {
         if (host_checkpoints(t_)) {
             ring = {build_.device_buffer("layer input, even", Kind::checkpoints, bytes),
                     build_.device_buffer("layer input, odd", Kind::checkpoints, bytes)};
-            buffers_.coming_back =
-                build_.on_device("checkpoints coming back", Kind::checkpoints,
-                                 2 * micro_batch_tokens(t_) * hidden_bytes(model_));
+            if (!t_.saves_half())
+                buffers_.coming_back =
+                    build_.on_device("checkpoints coming back", Kind::checkpoints,
+                                     2 * micro_batch_tokens(t_) * hidden_bytes(model_));
         }
+        const BufferId computed =
+            t_.saves_half() && ring.empty()
+                ? build_.device_buffer("layer input, computed again", Kind::checkpoints, bytes)
+                : kNoBuffer;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            buffers_.inputs.push_back(
-                host_checkpoints(t_) ? ring[static_cast<std::size_t>(layer % 2)]
-                                     : build_.device_buffer("layer input", Kind::checkpoints,
-                                                            layer == 0 ? bytes : bytes / passes));
+            if (!ring.empty())
+                buffers_.inputs.push_back(ring[static_cast<std::size_t>(layer % 2)]);
+            else
+                buffers_.inputs.push_back(
+                    saves_input(t_, layer)
+                        ? build_.device_buffer("layer input", Kind::checkpoints,
+                                               layer == 0 ? bytes : bytes / passes)
+                        : computed);
         }
         buffers_.hidden_gradient =
             build_.device_buffer("last hidden state, then the gradient", Kind::checkpoints, bytes);
@@ -217,6 +216,25 @@ class StreamedDeclaration {
         }
     }
 
+    /// The feed-forward's tensors are gone when the attention half's gradients come. With a
+    /// feed-forward in chunks the normed input is gone before both.
+    double backward_bytes(int layer) const {
+        const ActivationBytes& a = activations(layer);
+        const Kept there = kept(layer);
+        const AttentionSpec& of = model_.layer(layer).attention;
+        const TokenBlock block = t_.micro_batch_block();
+        const bool in_parts =
+            attention_in_parts(block.tokens(), of.heads, of.kv_heads, of.head_dim);
+        const double all = micro_batch_tokens(t_),
+                     gradients = a.attention_gradients - (in_parts ? a.qkv : 0),
+                     normed = block.in_chunks() ? a.input * all : 0;
+        const Bytes workspace =
+            attention_workspace_bytes(block.tokens(), of.heads, of.kv_heads, of.head_dim);
+        return (a.backward_attention - there.attention) * all - normed +
+               std::max({normed, gradients * all + static_cast<double>(workspace),
+                         (a.backward_feed_forward - there.in_place) * feed_forward_tokens()});
+    }
+
     void declare_workspaces() {
         double forward = 0, backward = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
@@ -224,14 +242,10 @@ class StreamedDeclaration {
             forward = std::max({forward, a.forward_attention * micro_batch_tokens(t_),
                                 a.residual * micro_batch_tokens(t_) +
                                     a.forward_feed_forward * feed_forward_tokens()});
-            const Kept there = kept(layer);
-            // The feed-forward's tensors are gone when the attention half's gradients come.
-            backward = std::max(
-                backward,
-                (a.backward_attention - there.attention) * micro_batch_tokens(t_) +
-                    std::max(a.attention_gradients * micro_batch_tokens(t_),
-                             (a.backward_feed_forward - there.in_place) * feed_forward_tokens()));
+            backward = std::max(backward, backward_bytes(layer));
         }
+        // Layers compute inputs again in the memory of backward.
+        if (t_.saves_half()) backward = std::max(backward, forward);
         buffers_.forward_workspace =
             build_.device_buffer("forward workspace", Kind::activations, forward);
         buffers_.backward_workspace =
@@ -261,20 +275,6 @@ class StreamedDeclaration {
 };
 
 }  // namespace
-
-double state_bytes(const TrainingSpec& training) {
-    const double scales = training.state_bytes == 6 ? 2 * kFp32 / 128.0 : 0;
-    return static_cast<double>(training.state_bytes) + scales;
-}
-
-double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    constexpr double kTokens = 2 * 4, kRow = 3 * 4;
-    return kTokens * tokens(training) + kRow * embedding_rows_in_use(model, training);
-}
-
-std::int64_t host_gradient_slabs(const TrainingSpec& training) {
-    return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
-}
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, PlanBuilder& build) {

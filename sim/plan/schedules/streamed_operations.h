@@ -54,6 +54,10 @@ class Streamed {
         return (keeps_weight_codes(t_, layer) ? kernels_with_codes_
                                               : kernels_)[kind_of(model_, layer)];
     }
+    std::size_t recompute(int layer) const {
+        return static_cast<std::size_t>(recompute_of(model_, t_, layer));
+    }
+    bool computes_input(int layer) const { return sluice::computes_input(model_, t_, layer); }
 
     bool last_pass() const { return pass_ + 1 == t_.passes; }
     /// The first micro-batch of the pass, and the one after its last.
@@ -69,8 +73,10 @@ class Streamed {
     void checkpoint_out(int layer, std::int32_t j);
     void loss();
     void backward(int layer);
+    void weights_back(int layer);
     void backward_micro_batch(int layer, std::int32_t j);
-    OperationId checkpoint_in(int layer, std::int32_t j);
+    OperationId checkpoint_in(int layer, std::int32_t j, OperationId place_is_free);
+    OperationId input_back(int layer, std::int32_t j);
 
     OperationId gradients_out(int layer, double bytes, OperationId after,
                               std::vector<BufferId> from = {});
@@ -86,6 +92,7 @@ class Streamed {
     OperationId on_embedding(OperationKind kind, double bytes, Waits waits);
     void embedding_on_host();
     void embedding_on_device();
+    void deferred_updates();
     void updates_after_norm(OperationId out);
     void updates_before_next_forward();
 
@@ -102,6 +109,7 @@ class Streamed {
     StreamedEmbeddingKernels embedding_kernels_;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;
+    std::vector<OperationId> updates_from_slabs_;
     StreamedBuffers buffers_;
     OperationId embeddings_in_ = 0, head_in_ = -1, head_update_ = -1, rest_update_ = -1;
     OperationId gather_ = -1;     ///< on the host for the next step, or on the device for this one

@@ -2,9 +2,16 @@
 #include "sim/plan/runs_today.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
+
+// Enough that one layer's gradients arrive while another's are applied, and two more wait, should
+// an update take longer than usual. Predicted for qwen2.5-7b on h200-pcie5-16vcpu-128gib: one slab
+// takes 13% longer a step at batch 4; from two on, a step takes the same (2, 4 and 8 slabs: 1.42 s
+// at batch 4, 2.85 s at batch 32), so that two are spare. A slab of it is 0.5 GB.
+constexpr std::int64_t kDefaultHostSlabs = 4;
 
 /// Once a layer's or the head's gradients are complete: sums in fp32 are rounded, the norm reads
 /// the result.
@@ -31,51 +38,6 @@ double table_elements(const ModelSpec& model) {
     return static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden);
 }
 
-/// Of a layer's product, a byte an element: in forward x and W, in backward dy in both orders and,
-/// one after the other, x and W.
-double product_operands(const Kernel& weight_gradient) {
-    const auto out = static_cast<double>(weight_gradient.m),
-               in = static_cast<double>(weight_gradient.n),
-               tokens = static_cast<double>(weight_gradient.k);
-    const double forward = tokens * in + out * in,
-                 backward = 2 * tokens * out + std::max(tokens * in, out * in);
-    return static_cast<double>(weight_gradient.count) * std::max(forward, backward);
-}
-
-/// What SwiGLU's backward writes for the products before and after it, while the first has its
-/// operands and then the second.
-double feed_forward_operands(const ModelSpec& model, const LayerSpec& layer, double tokens) {
-    const double hidden = static_cast<double>(model.hidden),
-                 width = static_cast<double>(layer.feed_forward.intermediate),
-                 gate_up = width * static_cast<double>(layer.feed_forward.projections());
-    return tokens * (2 * gate_up + width) + std::max(2 * tokens * hidden + hidden * width,
-                                                     std::max(tokens * hidden, gate_up * hidden));
-}
-
-/// Of the products of a layer, which take turns.
-double layer_operands(const ModelSpec& model, const TrainingSpec& training) {
-    const TokenBlock block = training.micro_batch_block();
-    const std::int64_t chunk = block.feed_forward_chunk == 0
-                                   ? block.tokens()
-                                   : std::min(block.feed_forward_chunk, block.tokens());
-    double most = 0;
-    for (const LayerSpec& kind : model.kinds) {
-        most = std::max(most, feed_forward_operands(model, kind, static_cast<double>(chunk)));
-        for (const Kernel& k : backward_kernels(model, kind, block, KernelStyle::fused))
-            if (k.kind == KernelKind::gemm && k.role == GemmRole::weight_gradient)
-                most = std::max(most, product_operands(k));
-    }
-    return most;
-}
-
-/// Codes of the output projection, of a chunk's normed hidden states, and in both orders of its
-/// logits' gradients.
-double head_operands(const ModelSpec& model, const TrainingSpec& training) {
-    const double rows = static_cast<double>(
-        std::min(training.loss_chunk_tokens, training.micro_batch_block().tokens()));
-    return table_elements(model) + rows * static_cast<double>(model.hidden + 2 * model.vocabulary);
-}
-
 /// From the first operation of a kind to the first of the next; the tail lasts until the next
 /// step's first compute.
 std::vector<Phase> streamed_phases() {
@@ -93,15 +55,33 @@ std::vector<Phase> streamed_phases() {
 ScheduleRecord streamed_schedule() {
     return {
         .name = "streamed",
-        .about = "Layers pass through the GPU and states stay on the host, so that large models "
-                 "fit; link and host can limit the speed.",
+        .about =
+            "Layers pass through the GPU and states stay on the host, so that large models "
+            "fit; link and host can limit the speed.",
         .plan = [](const auto& model, const auto& machine,
                    const auto& training) { return plan_streamed(model, machine, training).step; },
-        .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
-                    "head_gradients", "weight_code_layers", "recompute", "keep_last_layers",
-                    "kept_bits", "resident_layers", "resident_tables", "checkpoints", "state_bytes",
-                    "optimizer_threads", "clipping", "loss_chunk_tokens",
-                    "feed_forward_chunk_tokens", "distinct_tokens"},
+        .options = {"passes",
+                    "buffer_depth",
+                    "gradient_slabs",
+                    "host_gradient_slabs",
+                    "compute",
+                    "head_gradients",
+                    "weight_code_layers",
+                    "recompute",
+                    "keep_last_layers",
+                    "keep_attention_layers",
+                    "kept_bits",
+                    "resident_layers",
+                    "resident_tables",
+                    "deferred_layers",
+                    "checkpoints",
+                    "saved_inputs",
+                    "state_bytes",
+                    "optimizer_threads",
+                    "clipping",
+                    "loss_chunk_tokens",
+                    "feed_forward_chunk_tokens",
+                    "distinct_tokens"},
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
                     .lacks = missing_in_trainer,
@@ -121,10 +101,40 @@ bool keeps_weight_codes(const TrainingSpec& training, int layer) {
     return layer < training.weight_code_layers;
 }
 
+bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    const std::int64_t streamed = model.layer_count() - training.resident_layers;
+    const std::int64_t index = layer - training.resident_layers;
+    const std::int64_t deferred = std::min(training.deferred_layers, streamed);
+    return index >= 0 && (index + 1) * deferred / streamed > index * deferred / streamed;
+}
+
+Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (keeps_everything(model, training, layer)) return Recompute::none;
+    const int layers = model.layer_count();
+    // The order in which layers lose the output: where half of the inputs are saved, attention of a
+    // layer that has one would run twice more.
+    int place = layer;
+    if (training.saves_half()) place = layer / 2 + (saves_input(training, layer) ? layers / 2 : 0);
+    const bool keeps = place >= layers - training.keep_attention_layers;
+    return keeps ? Recompute::keep_attention : training.recompute;
+}
+
+bool saves_input(const TrainingSpec& training, int layer) {
+    return !training.saves_half() || layer % 2 == 0;
+}
+
+bool computes_input(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    return !saves_input(training, layer) && layer + 1 < model.layer_count();
+}
+
+bool input_leaves(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (!host_checkpoints(training) || !saves_input(training, layer)) return false;
+    if (layer == 0 && !training.resident_embedding()) return false;
+    return !training.saves_half() || layer + 2 < model.layer_count();
+}
+
 bool sums_gradients(const TrainingSpec& training) {
-    const std::int64_t chunk = training.feed_forward_chunk_tokens;
-    const bool in_chunks = chunk > 0 && chunk < training.micro_batch_block().tokens();
-    return training.micro_batches() > 1 || in_chunks;
+    return training.micro_batches() > 1 || training.micro_batch_block().in_chunks();
 }
 
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
@@ -139,23 +149,17 @@ double rows_updated_first(const ModelSpec& model, const TrainingSpec& training) 
     return std::min(most, static_cast<double>(training.distinct_tokens));
 }
 
-double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    if (training.compute == Compute::bf16) return 0;
-    constexpr double kScale = 256;  // of a matrix, aligned as all parts of a buffer
-    double bytes = 0;
-    for (const Kernel& k :
-         backward_kernels(model, model.layer(layer), {1, 16, 0}, KernelStyle::fused)) {
-        if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
-        bytes += kScale;
-        if (keeps_weight_codes(training, layer))
-            bytes += 2 * static_cast<double>(k.count * k.m) * static_cast<double>(k.n);
-    }
-    return bytes;
+double state_bytes(const TrainingSpec& training) {
+    return state_precision(training.state_bytes).bytes_with_scales();
 }
 
-double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    return std::max(training.compute == Compute::fp8 ? layer_operands(model, training) : 0,
-                    training.head_gradients == Compute::fp8 ? head_operands(model, training) : 0);
+std::int64_t host_gradient_slabs(const TrainingSpec& training) {
+    return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
+}
+
+double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    constexpr double kTokens = 2 * 4, kRow = 3 * 4;
+    return kTokens * tokens(training) + kRow * embedding_rows_in_use(model, training);
 }
 
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
@@ -227,16 +231,21 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                   sums_gradients(training),
                                                   precision(again, gate_up_bits)));
         };
-        const auto recompute = [&](Recompute kept) {
-            return build.kernels(recompute_kernels(model, kind, block, kept, precision(again, 16)));
-        };
-        const StreamedKernels::Lists of_first = forward(first);
-        out.push_back({of_first,
-                       fp8 && training.micro_batches() > 1 ? forward(again) : of_first,
-                       {recompute(Recompute::none), recompute(training.recompute)},
-                       {backward(training.kept_bits), backward(16)},
-                       finish_gradients(parameters, sums_gradients(training), build),
-                       update_on_device(parameters, kBf16, training, build)});
+        StreamedKernels of_kind;
+        of_kind.forward = forward(first);
+        of_kind.forward_later =
+            fp8 && training.micro_batches() > 1 ? forward(again) : of_kind.forward;
+        of_kind.backward = {backward(training.kept_bits), backward(16)};
+        for (const Recompute kept : {Recompute::full, Recompute::keep_attention, Recompute::none}) {
+            const auto at = static_cast<std::size_t>(kept);
+            of_kind.recompute[at] =
+                build.kernels(recompute_kernels(model, kind, block, kept, precision(again, 16)));
+            of_kind.forward_again[at] = build.kernels(
+                forward_again_kernels(model, kind, block, kept, precision(again, 16)));
+        }
+        of_kind.finish_gradients = finish_gradients(parameters, sums_gradients(training), build);
+        of_kind.update = update_on_device(parameters, kBf16, training, build);
+        out.push_back(of_kind);
     }
     return out;
 }

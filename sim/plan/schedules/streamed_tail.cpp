@@ -44,7 +44,7 @@ void Streamed::embedding_on_host() {
     const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
     update(kEmbeddingLayer, first, out);
     gather_ = on_embedding(OperationKind::gather_embeddings, row_bytes, {});
-    if (updates_wait_for_norm()) updates_after_norm(out);
+    updates_wait_for_norm() ? updates_after_norm(out) : deferred_updates();
     if (first < all) rest_update_ = update(kEmbeddingLayer, all - first, out);
 }
 
@@ -66,6 +66,14 @@ void Streamed::embedding_on_device() {
         updates_after_norm(out);
     else if (model_.tied_embeddings)
         update_head(out);
+    if (!updates_wait_for_norm()) deferred_updates();
+}
+
+/// In the order in which the next forward needs them.
+void Streamed::deferred_updates() {
+    for (int layer = resident_; layer < layers_; ++layer)
+        if (is_deferred(model_, t_, layer))
+            state(layer).update = update(layer, parameters(layer), state(layer).gradients_out);
 }
 
 void Streamed::updates_after_norm(OperationId out) {

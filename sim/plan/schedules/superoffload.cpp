@@ -218,8 +218,9 @@ class SuperOffload : public Zero3Pass {
 
 ScheduleRecord superoffload_schedule() {
     return {.name = "superoffload",
-            .about = "DeepSpeed updates most parameters on the processor and the last on the GPU; "
-                     "it is made for superchips.",
+            .about =
+                "DeepSpeed updates most parameters on the processor and the last on the GPU; "
+                "it is made for superchips.",
             .plan = plan_of<SuperOffload>,
             .options = {"sub_group_elements", "offload_percent", "clipping", "attention"},
             .program = {.name = "DeepSpeed SuperOffload",

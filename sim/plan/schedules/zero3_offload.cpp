@@ -208,8 +208,9 @@ void check_zero3(const MachineSpec& machine, const TrainingSpec& training) {
 ScheduleRecord zero3_offload_schedule() {
     return {
         .name = "zero3-offload",
-        .about = "DeepSpeed keeps parameters and states on the host, and gathers each layer for "
-                 "the GPU; it takes much host memory.",
+        .about =
+            "DeepSpeed keeps parameters and states on the host, and gathers each layer for "
+            "the GPU; it takes much host memory.",
         .measured_system = "DeepSpeed ZeRO-3 CPU offload",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {

@@ -268,8 +268,9 @@ ParameterFetches InfinityLayout::fetches(int buffers) const {
 
 ScheduleRecord zero_infinity_schedule() {
     return {.name = "zero-infinity",
-            .about = "DeepSpeed keeps parameters and states on NVMe, so that little host memory "
-                     "does; the disks limit the speed.",
+            .about =
+                "DeepSpeed keeps parameters and states on NVMe, so that little host memory "
+                "does; the disks limit the speed.",
             .measured_system = "DeepSpeed ZeRO-Infinity",
             .plan = plan,
             .options = {"sub_group_elements", "attention"},

@@ -132,10 +132,16 @@ Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_
     }
 }
 
-/// Bytes/s with smaller states; if not measured, memory traffic is as fast as with 12 bytes.
+/// Bytes/s with smaller states. If not measured, memory traffic is as fast as with 12 bytes; but a
+/// processor that 8-bit moments keep busy updates no more parameters with a smaller master.
 template <int StateBytes>
 Interpolated adam_of(Row row, SpecReader& reader, const MachineSpec& so_far) {
     auto points = reader.take_curve(row.path);
+    if (points.empty() && StateBytes < 6) {
+        points = so_far.host.adam_6_byte_bytes_per_s.points();
+        for (auto& [threads, rate] : points) rate *= adam_traffic(StateBytes) / adam_traffic(6);
+        return Interpolated(std::move(points));
+    }
     if (points.empty()) return so_far.host.adam_bytes_per_s;
     for (auto& [threads, rate] : points) rate *= kGiga * adam_traffic(StateBytes);
     return Interpolated(std::move(points));
@@ -231,6 +237,10 @@ constexpr std::array kHostRows = {
         RateGroup::optimizer, Transfer::as_measured),
     adam<&HostSpec::adam_6_byte_bytes_per_s>("host.adam_6_byte_gparams_per_s_by_threads",
                                              &adam_of<6>),
+    adam<&HostSpec::adam_5_byte_bytes_per_s>("host.adam_5_byte_gparams_per_s_by_threads",
+                                             &adam_of<5>),
+    adam<&HostSpec::adam_4_byte_bytes_per_s>("host.adam_4_byte_gparams_per_s_by_threads",
+                                             &adam_of<4>),
     lanes<&HostSpec::contention>(kContention[0]),
     lanes<&HostSpec::contention_8_byte>(kContention[1]),
     lanes<&HostSpec::contention_6_byte>(kContention[2]),

@@ -89,11 +89,13 @@ struct HostSpec {
     Bytes node_memory = 0;      ///< as the node is sold; more only if the user gives it more
     double dram_bandwidth = 0;  ///< bytes/s of a socket, shared by copies and host work
     double copy_weight = 1;     ///< memory traffic of one byte copied over the link
-    Contention contention_8_byte, contention_6_byte;  ///< with an optimizer of smaller states
+    /// With an optimizer of smaller states; with 5 and 4 bytes as with 6.
+    Contention contention_8_byte, contention_6_byte;
     Contention contention;          ///< as measured; replaces the three above if it is not empty
     Interpolated adam_bytes_per_s;  ///< memory traffic of AdamW by threads, with 12 bytes of state
     /// The same with smaller states.
-    Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s;
+    Interpolated adam_8_byte_bytes_per_s, adam_6_byte_bytes_per_s, adam_5_byte_bytes_per_s,
+        adam_4_byte_bytes_per_s;
     Interpolated adam_call;  ///< fixed seconds of one update, by threads; empty: none
     int best_adam_threads = 0;
 
@@ -105,7 +107,9 @@ struct HostSpec {
     const Interpolated& adam_of(std::int64_t state_bytes) const {
         return state_bytes == 12  ? adam_bytes_per_s
                : state_bytes == 8 ? adam_8_byte_bytes_per_s
-                                  : adam_6_byte_bytes_per_s;
+               : state_bytes == 6 ? adam_6_byte_bytes_per_s
+               : state_bytes == 5 ? adam_5_byte_bytes_per_s
+                                  : adam_4_byte_bytes_per_s;
     }
     double memory_copy = 0;     ///< payload bytes/s of a parallel copy (reads and writes that much)
     double first_touch = 0;     ///< payload bytes/s of a copy into fresh pages

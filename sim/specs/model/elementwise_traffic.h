@@ -44,6 +44,7 @@ inline const ElementwiseTraffic& elementwise_traffic(KernelStyle style) {
         case KernelStyle::fused:
             return kFusedTraffic;
         case KernelStyle::eager:
+        case KernelStyle::modules:
             return kEagerTraffic;
         case KernelStyle::plain:
             return kPlainTraffic;

@@ -12,13 +12,15 @@ struct TokenBlock {
     std::int64_t sequence = 0;            ///< tokens of one sequence
     std::int64_t feed_forward_chunk = 0;  ///< tokens that pass the feed-forward together; 0: all
     std::int64_t tokens() const { return sequences * sequence; }
+    bool in_chunks() const { return feed_forward_chunk > 0 && feed_forward_chunk < tokens(); }
 };
 
 /// How the work between the matrix products is done. `fused`: the trainer's kernels, each tensor
 /// read once and written once. `eager`: a plain PyTorch module with one kernel per operation
 /// (RMSNorm in fp32 takes six, rotary four). `plain`: as eager, but RMSNorm is one kernel
-/// (torch.nn.RMSNorm).
-enum class KernelStyle : std::uint8_t { fused, eager, plain };
+/// (torch.nn.RMSNorm). `modules`: as eager, and experts run one after another
+/// (module_experts.h).
+enum class KernelStyle : std::uint8_t { fused, eager, plain, modules };
 
 /// The tensors of forward that are kept for backward.
 enum class Recompute : std::uint8_t {
@@ -45,20 +47,27 @@ struct ProductPrecision {
     std::int64_t gate_up_bits = 16;  ///< of each number of gate and up that backward reads
 };
 
+/// With an `adapter_rank` above 0, linear layers have adapters (adapters.h) and are frozen.
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                           KernelStyle style, const ProductPrecision& precision = {});
+                           KernelStyle style, const ProductPrecision& precision = {},
+                           std::int64_t adapter_rank = 0);
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
-/// kept. With `none`, elementwise kernels still restore both normed inputs and, for experts, their
-/// copies of the tokens. Backward itself restores the activation's product.
+/// kept. With a feed-forward in chunks the normed input is restored twice, as backward keeps it no
+/// longer than needed. With `none`, elementwise kernels still restore both normed inputs and, for
+/// experts, their copies of the tokens. Backward itself restores the activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, const ProductPrecision& precision = {});
+
+/// Forward once more, for the layer's output: less what `kept` left.
+KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                 Recompute kept, const ProductPrecision& precision = {});
 
 /// Input and weight gradients of every product, attention backward, elementwise work. With
 /// `sums_gradients`, weight gradients are added to sums in fp32.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients = false,
-                            const ProductPrecision& precision = {});
+                            const ProductPrecision& precision = {}, std::int64_t adapter_rank = 0);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
 /// the gradients only) without the cast of the output projection, which all chunks share.

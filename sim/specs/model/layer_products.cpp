@@ -31,7 +31,7 @@ void ProductKernels::backward(KernelList& out, const Kernel& product, Known dy, 
     cast(out, m, k, count, 1, x);
     cast_weight(out, product);
     out.push_back(fp8() ? in_fp8(input) : input);
-    out.push_back(fp8() ? in_fp8(weights) : weights);
+    if (!frozen_) out.push_back(fp8() ? in_fp8(weights) : weights);
 }
 
 Kernel ProductKernels::swiglu_backward(std::int64_t rows, std::int64_t width) const {

@@ -11,8 +11,9 @@ enum class Known : std::uint8_t { nothing, largest, codes };
 
 class ProductKernels {
   public:
-    ProductKernels(const ProductPrecision& precision, bool sums_gradients)
-        : precision_(precision), sums_gradients_(sums_gradients) {}
+    /// `frozen` weights have no gradients.
+    ProductKernels(const ProductPrecision& precision, bool sums_gradients, bool frozen)
+        : precision_(precision), sums_gradients_(sums_gradients), frozen_(frozen) {}
     bool fp8() const { return precision_.compute == Compute::fp8; }
 
     /// y = x W^T, (m, n) = (m, k) (k, n).
@@ -31,7 +32,7 @@ class ProductKernels {
     void cast_weight(KernelList& out, const Kernel& product) const;
 
     ProductPrecision precision_;
-    bool sums_gradients_;
+    bool sums_gradients_, frozen_;
 };
 
 }  // namespace sluice

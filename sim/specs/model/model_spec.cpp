@@ -218,6 +218,7 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     ActivationBytes bytes;
     bytes.input = hidden;
     bytes.residual = hidden;
+    bytes.qkv = qkv;
     bytes.attention_output = static_cast<double>(a.output_width() * kBf16 + a.heads * kFp32);
     // The norms and the product of gate and up are restored.
     bytes.attention_kept = qkv + unnormed + bytes.attention_output + half_output + bytes.residual;
@@ -232,13 +233,8 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     // In addition to the tensors that could be kept: the normed input. Its gradient replaces the
     // residual.
     bytes.backward_attention = bytes.attention_kept + hidden;
-    // The workspace of cuDNN 9.19 on an H200: the query gradient in fp32, one number per row, and
-    // with grouped heads the gradients of keys and values for each query head.
-    const std::int64_t expanded = a.kv_heads < a.heads ? 2 * a.query_width() * kBf16 : 0;
-    bytes.attention_gradients =
-        static_cast<double>(a.output_width() * kBf16 + a.query_width() * kFp32 + a.heads * kFp32 +
-                            expanded) +
-        qkv;
+    const std::int64_t output = a.output_width() > model.hidden ? a.output_width() * kBf16 : 0;
+    bytes.attention_gradients = static_cast<double>(output) + qkv;
     return bytes;
 }
 

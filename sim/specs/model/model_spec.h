@@ -125,6 +125,7 @@ void truncate_layers(ModelSpec& model, std::int64_t count);
 struct ActivationBytes {
     /// The layer's input, (hidden) bf16: the checkpoint.
     double input = 0;
+    double qkv = 0;
     /// Output (heads x value_dim) bf16 and softmax statistics (heads) fp32.
     double attention_output = 0;
 
@@ -145,7 +146,7 @@ struct ActivationBytes {
     /// tensors exist all the time; with them first the feed-forward's, then `attention_gradients`.
     double backward_attention = 0;
     double backward_feed_forward = 0;
-    /// Gradients of the attention's output and of q, k and v, and the workspace of its backward.
+    /// Gradients of q, k and v, and of the attention's output unless that replaces the residual.
     double attention_gradients = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
+#include "sim/specs/scenario/state_precision.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -66,6 +67,23 @@ void check_passes(const TrainingSpec& spec) {
             "checkpoints");
 }
 
+/// The layer that computes an input again has its weights beside those of the next layer, and one
+/// input of all layers is computed at a time.
+void check_saved_inputs(const TrainingSpec& spec) {
+    if (!spec.saves_half()) return;
+    if (spec.micro_batches() > 1)
+        throw InputError(
+            fmt::format("--saved-inputs is half with {} micro-batches, expected one; give all, or "
+                        "a larger --micro-batch",
+                        spec.micro_batches()),
+            "saved_inputs");
+    if (spec.buffer_depth < 2)
+        throw InputError(
+            "--saved-inputs is half with one weight slot, expected two or more; give "
+            "all, or --buffer-depth 2",
+            "saved_inputs");
+}
+
 /// PyTorch's checkpointing of a layer keeps only its input.
 void check_recompute(const TrainingSpec& spec) {
     if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
@@ -86,6 +104,16 @@ void check_used_options(const TrainingSpec& spec) {
                         option_flag(option), option_text(spec, option), spec.schedule->name),
             option.field);
     }
+}
+
+/// The norm is known after the last gradient.
+void check_deferred(const TrainingSpec& spec) {
+    if (spec.clipping != Clipping::exact || spec.deferred_layers == 0) return;
+    throw InputError(
+        fmt::format("--deferred-layers is {} with exact clipping, which defers all updates; leave "
+                    "it out",
+                    spec.deferred_layers),
+        "deferred_layers");
 }
 
 /// Weight gradients sum over tokens, and FP8 products have sums of multiples of 16 terms.
@@ -122,12 +150,10 @@ void check_training_spec(const TrainingSpec& spec) {
     check_used_options(spec);
     check_passes(spec);
     check_batch(spec);
-    if (spec.state_bytes != 12 && spec.state_bytes != 8 && spec.state_bytes != 6) {
-        throw InputError(
-            fmt::format("--state-bytes is {}, expected 12 (fp32 moments), 8 (bf16) or 6 (8-bit)",
-                        spec.state_bytes),
-            "state_bytes");
-    }
+    if (find_state_precision(spec.state_bytes) == nullptr)
+        throw InputError(fmt::format("--state-bytes is {}, expected {}", spec.state_bytes,
+                                     state_bytes_choices_in_words()),
+                         "state_bytes");
     if (spec.kept_bits != 16 && spec.kept_bits != 8)
         throw InputError(
             fmt::format("--kept-bits is {}, expected 16 (bf16) or 8 (integers with a scale for "
@@ -148,6 +174,8 @@ void check_training_spec(const TrainingSpec& spec) {
             "micro_batch");
     }
     check_recompute(spec);
+    check_deferred(spec);
+    check_saved_inputs(spec);
     check_fp8(spec);
 }
 

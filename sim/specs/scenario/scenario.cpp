@@ -61,15 +61,6 @@ void set_host_memory(MachineProfile& profile, const std::string& text) {
     profile.changes.push_back("--host-memory " + text);
 }
 
-std::string quoted(const std::string& word) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-    std::string out = "'";
-    for (const char letter : word) letter == '\'' ? out += "'\\''" : out += letter;
-    return out + "'";
-}
-
 }  // namespace
 
 bool ask_the_same(const PlannedScenario& a, const PlannedScenario& b) {
@@ -150,10 +141,19 @@ Scenario resolve(const PlannedScenario& planned) {
     return out;
 }
 
-std::string command_line(const PlannedScenario& planned, const std::string& command) {
-    std::string out = command == "predict" ? "./dev predict" : "./dev run sluice " + command;
+std::string shell_quoted(const std::string& word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string out = "'";
+    for (const char letter : word) letter == '\'' ? out += "'\\''" : out += letter;
+    return out + "'";
+}
+
+std::string scenario_flags(const PlannedScenario& planned) {
+    std::string out;
     const auto add = [&out](const std::string& flag, const std::string& value) {
-        out += " " + flag + " " + quoted(value);
+        out += " " + flag + " " + shell_quoted(value);
     };
     add("--model", planned.model.model);
     if (planned.model.layers) add("--layers", *planned.model.layers);
@@ -164,12 +164,18 @@ std::string command_line(const PlannedScenario& planned, const std::string& comm
     for (const Option& option : training_options())
         if (const auto given = planned.training.find(option.field); given != planned.training.end())
             add(option_flag(option), given->second);
-    add("--plan", "given");
+    return out;
+}
+
+std::string command_line(const PlannedScenario& planned, const std::string& command) {
+    std::string out = command == "predict" ? "./dev predict" : "./dev run sluice " + command;
+    out += scenario_flags(planned) + " --plan given";
     if (command != "cost") return out;
     for (const MoneyOption& option : money_options()) {
         const auto given = planned.money.find(option.field);
         if (given == planned.money.end()) continue;
-        if (option.kind != MoneyOption::Kind::flag) add(money_flag(option), given->second);
+        if (option.kind != MoneyOption::Kind::flag)
+            out += " " + money_flag(option) + " " + shell_quoted(given->second);
         if (option.kind == MoneyOption::Kind::flag && given->second == "1")
             out += " " + money_flag(option);
     }

@@ -68,6 +68,10 @@ TrainingSpec read_training(const PlannedScenario& planned);
 TrainingSpec training_values(const PlannedScenario& planned);
 CostQuery read_money(const PlannedScenario& planned);
 
+/// The word as a shell takes it.
+std::string shell_quoted(const std::string& word);
+/// " --model ... --machine ... --batch 32", quoted for a shell: all but money.
+std::string scenario_flags(const PlannedScenario& planned);
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another command
 /// that takes a scenario's flags and --plan; money only if that takes money ("cost").
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");

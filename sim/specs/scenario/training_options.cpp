@@ -1,4 +1,5 @@
 // Which options does a training have? Each is declared here, once.
+#include "sim/specs/scenario/state_precision.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -116,6 +117,10 @@ std::vector<Option> declare_training_options() {
          {"cudnn", index(AttentionKernel::cudnn)}}));
     options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
                                                    "last layers that recompute nothing"));
+    options.push_back(option<&T::keep_attention_layers>(
+        "keep_attention_layers", "layers", 0, 10'000,
+        "last layers that keep the output of attention, which takes most of the time of long "
+        "sequences; with saved_inputs half, layers with a saved input first"));
     options.push_back(option<&T::kept_bits>(
         "kept_bits", "bits", 8, 16,
         "bits of each number of gate and up, the largest tensor that a layer keeps for backward: "
@@ -131,10 +136,20 @@ std::vector<Option> declare_training_options() {
         {{"none", index(ResidentTables::none)},
          {"head", index(ResidentTables::head)},
          {"both", index(ResidentTables::both)}}));
+    options.push_back(
+        option<&T::deferred_layers>("deferred_layers", "layers", 0, 10'000,
+                                    "layers on the host, evenly spread, whose updates run beside "
+                                    "the next forward in its order; "
+                                    "their gradients wait on the host"));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},
                                                {"host", index(CheckpointPlacement::host)}}));
+    options.push_back(option<&T::saved_inputs>(
+        "saved_inputs", "", 0, 1,
+        "layer inputs that wait for backward: all, or half, from which backward computes the "
+        "others again",
+        {{"all", index(SavedInputs::all)}, {"half", index(SavedInputs::half)}}));
     options.push_back(option<&T::moments>(
         "moments", "", 0, 1, "memory in which the optimizer's moments wait",
         {{"device", index(MomentPlacement::device)}, {"host", index(MomentPlacement::host)}}));
@@ -152,6 +167,10 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::adam>(
         "adam", "", 0, 1, "kernels of PyTorch's Adam: fused, or its default, foreach",
         {{"fused", index(AdamKernel::fused)}, {"foreach", index(AdamKernel::foreach)}}));
+    options.push_back(option<&T::adapter_rank>("adapter_rank", "", 0, 65'536,
+                                               "rank of the low-rank adapters (LoRA) of all linear "
+                                               "layers, which alone are trained; 0: all "
+                                               "weights are trained"));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::fork>(
@@ -166,8 +185,10 @@ std::vector<Option> declare_training_options() {
                                              "1: use flash-attn's cross-entropy, as MegaTrain does "
                                              "if that library is installed"));
     options.push_back(option<&T::state_bytes>(
-        "state_bytes", "bytes a parameter", 6, 12,
-        "master and moments on the host: 12 (fp32), 8 (bf16 moments) or 6 (8-bit moments)"));
+        "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
+        kStatePrecisions.front().bytes,
+        "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5 or 4 (8-bit moments "
+        "and a master of 24 or 16 bits)"));
     options.push_back(option<&T::optimizer_threads>(
         "optimizer_threads", "threads", 0, 1024,
         "threads of the optimizer; 0: the fastest number on the machine"));

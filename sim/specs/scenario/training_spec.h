@@ -23,6 +23,9 @@ enum class Sharding : std::uint8_t { full, states, none, gradients };
 /// How PyTorch's Adam runs: as one kernel, or by default as one list kernel an operation.
 enum class AdamKernel : std::uint8_t { fused, foreach };
 enum class CheckpointPlacement : std::uint8_t { device, host };
+/// Of layers: every one's, or every second one's, from which the layer before the others computes
+/// theirs again.
+enum class SavedInputs : std::uint8_t { all, half };
 enum class MomentPlacement : std::uint8_t { device, host };
 /// What waits on the host in addition to the moments, each with those before it: nothing; masters
 /// of layers whose products read FP8 weights; the weights, two layers of which are on the device;
@@ -62,21 +65,26 @@ struct TrainingSpec {
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
-    std::int64_t kept_bits = 16;        ///< of each number of gate and up where these are kept
+    std::int64_t keep_attention_layers =
+        0;                        ///< that keep attention's output; see recompute_of()
+    std::int64_t kept_bits = 16;  ///< of each number of gate and up where these are kept
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;
+    /// Layers on the host, evenly spread, whose updates run beside the next forward, in its order.
+    std::int64_t deferred_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
+    SavedInputs saved_inputs = SavedInputs::all;
     /// Of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;
     Offload offload = Offload::none;       ///< (llmq)
     Update update = Update::delayed;       ///< (roundpipe)
+    std::int64_t adapter_rank = 0;         ///< of low-rank adapters; 0: all weights are trained
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
-    std::int64_t state_bytes =
-        12;  ///< host bytes a parameter: 12 fp32 moments, 8 bf16, 6 blockwise 8-bit
-    std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine
+    std::int64_t state_bytes = 12;         ///< of master and moments: a row of kStatePrecisions
+    std::int64_t optimizer_threads = 0;    ///< 0: the count that is fastest on the machine
     Clipping clipping = Clipping::speculative;
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =
@@ -107,6 +115,7 @@ struct TrainingSpec {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
     }
     TokenBlock batch_block() const { return {batch, sequence, 0}; }
+    bool saves_half() const { return saved_inputs == SavedInputs::half; }
     bool resident_head() const { return resident_tables != ResidentTables::none; }
     bool resident_embedding() const { return resident_tables == ResidentTables::both; }
 };

@@ -159,6 +159,8 @@ TEST_CASE("mixed load: each load alone, then together; with products where that 
     // With compute: 4 sets more, in one group.
     CHECK(mixed_windows({12, 16, false}, {true, 16, false}).size() == 11);
     CHECK(mixed_windows({6, 16, false}, {true, 16, false}).size() == 7);
+    // A device without products.
+    CHECK(mixed_windows({12, 16, false}, {true, 16, false, false}).size() == 7);
     // A CPU's: all 15 sets.
     CHECK(mixed_windows({12, 1, false}, {false, 2, false}).size() == 15);
     CHECK(mixed_rounds({12, 8, false}, {true, 16, false}) == 4);

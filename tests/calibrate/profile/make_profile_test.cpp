@@ -27,6 +27,20 @@ Measurements with_bumps(Measurements m) {
 
 }  // namespace
 
+TEST_CASE("make profile: of a host alone nothing of a GPU is said, so that a base can say it") {
+    Measurements host = synthetic::cpu_machine();
+    host.facts.activations = "";
+    std::erase_if(host.cases, [](const CaseRecord& record) {
+        return record.name != "adam" && record.name != "host_memory";
+    });
+    const MachineProfile p = profile_of(host);
+    CHECK(p.text("gpu.name").empty());
+    CHECK(p.text("link.type").empty());
+    CHECK(p.find("gpu.memory_capacity_gb") == nullptr);
+    CHECK_FALSE(p.flag("host.unified_memory"));
+    CHECK(value(p, "host.cores") == 16);
+}
+
 TEST_CASE("make profile: sizes and rates of a machine that follows formulas") {
     const MachineProfile p = profile_of(synthetic::gpu_machine());
     CHECK(p.name == "NVIDIA H200, 16 CPUs of Some Xeon, 137 GB");

@@ -68,6 +68,10 @@ void check_attention(const AttentionShape& shape, DType type, Comparison& compar
     kernels().attention_backward(shape, qkv.matrix(), out.matrix(), log_sum_exp, dout.matrix(),
                                  dqkv.matrix(), nullptr);
     comparison.check("dqkv", type, dqkv, leaf.grad());
+    // It may overwrite q, k and v.
+    kernels().attention_backward(shape, qkv.matrix(), out.matrix(), log_sum_exp, dout.matrix(),
+                                 qkv.matrix(), nullptr);
+    CHECK(qkv.values().equal(dqkv.values()));
 }
 
 /// (positions, head_dim / 2): angle of a position for each pair of elements: position x frequency,

@@ -37,8 +37,8 @@ class OnDevice {
     }
 
   private:
-    DeviceArray<std::uint16_t> high_, low_;
-    DeviceArray<std::uint8_t> first_, second_;
+    DeviceArray<std::uint16_t> high_;
+    DeviceArray<std::uint8_t> low_, first_, second_;
     DeviceArray<float> first_scale_, second_scale_;
     std::int64_t count_;
     int state_bytes_;
@@ -49,7 +49,8 @@ constexpr std::size_t kCount = (std::size_t{2} << 20) + 1024 + 8;
 
 std::vector<DecayRange> ranges_for(int state_bytes) {
     constexpr auto kEnd = static_cast<std::int64_t>(kCount);
-    if (state_bytes == 6) return {{0, 128, false}, {128, 1280, true}, {1280, kEnd, false}};
+    if (state_precision(state_bytes).has_scales())
+        return {{0, 128, false}, {128, 1280, true}, {1280, kEnd, false}};
     return {{0, 8, false}, {8, 1048, true}, {1048, 1'500'000, false}, {1'500'000, kEnd, true}};
 }
 
@@ -67,7 +68,7 @@ std::vector<std::uint16_t> gradients(unsigned seed) {
 TEST_CASE("cuda adamw: the bits of the processor's, in all passes and states", "[cuda_kernels]") {
     if (!has_gpu()) return;
     ThreadPool pool(2);
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         Parameters expected(test::normal_values(kCount, 0.1F, 1), state_bytes);
         const OnDevice device(expected);
         const DeviceArray<StepSums> sums({StepSums{1, 1}});

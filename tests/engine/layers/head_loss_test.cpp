@@ -1,4 +1,4 @@
-#include "engine/layers/transformer_layer.h"
+#include "engine/layers/head_loss.h"
 #include "tests/engine/layers/layer_reference.h"
 #include "tests/engine/layers/planned_memory.h"
 

@@ -2,7 +2,9 @@
 // that compute nothing, on addresses without memory behind them.
 #include <sys/mman.h>
 
+#include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
+#include "sim/specs/model/attention_workspace.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/engine/layers/planned_memory.h"
@@ -23,9 +25,9 @@ class NoKernels final : public Kernels {
     void attention(const AttentionShape&, Matrix, Matrix, float*) override {}
     void attention_backward(const AttentionShape&, Matrix, Matrix, const float*, Matrix, Matrix,
                             void*) override {}
-    /// The gradient of the queries in fp32, which the plan counts.
     std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
-        return shape.tokens() * shape.query_width() * kFp32;
+        return sluice::attention_workspace_bytes(shape.tokens(), shape.heads, shape.kv_heads,
+                                                 shape.head_dim);
     }
     void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
     void swiglu_backward(Matrix, Matrix, EightBits) override {}
@@ -81,6 +83,9 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
                                training.weight_code_layers > 0, true);
     CHECK_NOTHROW(layer.forward(kernels, weights, x, x, kept, room(plan.buffers.forward_workspace),
                                 operands));
+    if (training.saves_half())
+        CHECK_NOTHROW(layer.forward_again(kernels, weights, x, x, kept,
+                                          room(plan.buffers.backward_workspace), operands));
     CHECK_NOTHROW(layer.backward(kernels, weights, {at, DType::fp32, true}, x, x, kept,
                                  room(plan.buffers.backward_workspace), operands));
     const HeadLoss head(model, training.loss_chunk_tokens);
@@ -109,6 +114,8 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         CAPTURE(name, sequence, micro_batch, chunk, static_cast<int>(recompute));
                         t.sequence = sequence;
                         t.micro_batch = micro_batch;
+                        t.saved_inputs =
+                            micro_batch == t.batch ? SavedInputs::half : SavedInputs::all;
                         t.feed_forward_chunk_tokens = chunk;
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
@@ -128,6 +135,25 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+TEST_CASE("layers: attention in parts finds its room, for long sequences", "[layers]") {
+    const Addresses addresses;
+    TrainingSpec t;
+    t.batch = 1;
+    t.feed_forward_chunk_tokens = 16'384;
+    for (const char* name : {"qwen2.5-7b", "qwen3-0.6b", "qwen2.5-72b"}) {
+        for (const std::int64_t sequence : {131'072, 262'144, 524'288}) {
+            for (const Recompute recompute :
+                 {Recompute::full, Recompute::keep_attention, Recompute::none}) {
+                CAPTURE(name, sequence, static_cast<int>(recompute));
+                t.sequence = sequence;
+                t.recompute = recompute;
+                t.saved_inputs = SavedInputs::half;
+                check_layer(read_model(name), t, addresses.base());
             }
         }
     }

@@ -158,10 +158,14 @@ TEST_CASE("transformer layer: what is kept changes no bit of the results", "[lay
             Workspace keep(memory.data(), static_cast<Bytes>(memory.size()));
             const Workspace workspace(scratch.data(), static_cast<Bytes>(scratch.size()));
             const LayerActivations kept = layer.keep(recompute, keep);
-            const at::Tensor y = unwritten(DType::fp32, x.sizes());
+            const at::Tensor y = unwritten(DType::fp32, x.sizes()),
+                             again = unwritten(DType::fp32, x.sizes());
             const at::Tensor gradient = dy.clone();
             const FlatRange sums(DType::fp32, layer.layout().size);
             layer.forward(kernels(), weights.data(), matrix_of(x), matrix_of(y), kept, workspace);
+            layer.forward_again(kernels(), weights.data(), matrix_of(x), matrix_of(again), kept,
+                                workspace);
+            CHECK(again.equal(y));
             layer.backward(kernels(), weights.data(), {sums.data(), DType::fp32, false},
                            matrix_of(x), matrix_of(gradient), kept, workspace);
             dx.push_back(gradient);

@@ -26,8 +26,7 @@ struct Host {
         : pool(threads), store(model, state_bytes, {}, pool, *device) {}
 
     float value(const NamedTensor& tensor, std::int64_t i) const {
-        const ParameterBlock& b = store.block(tensor.section);
-        return join_master({b.high[tensor.offset + i], b.low[tensor.offset + i]});
+        return master_of(store.block(tensor.section), tensor.offset + i);
     }
     bool decays(int section, std::int64_t element) const {
         for (const DecayRange& range : store.decay_ranges(section))
@@ -44,9 +43,10 @@ struct Host {
 bool same_values(const ParameterStore& a, const ParameterStore& b) {
     for (int section = 0; section < a.sections(); ++section) {
         const ParameterBlock &x = a.block(section), &y = b.block(section);
-        const auto bytes = static_cast<std::size_t>(kBf16 * x.count);
-        if (std::memcmp(x.high, y.high, bytes) != 0 || std::memcmp(x.low, y.low, bytes) != 0)
-            return false;
+        const auto count = static_cast<std::size_t>(x.count);
+        const std::size_t low = count * static_cast<std::size_t>(x.precision().low_bytes);
+        if (std::memcmp(x.high, y.high, kBf16 * count) != 0) return false;
+        if (low > 0 && std::memcmp(x.low, y.low, low) != 0) return false;
     }
     return true;
 }
@@ -153,29 +153,30 @@ TEST_CASE("parameter store: two tensors of one shape do not begin alike", "[memo
     }
 }
 
-TEST_CASE("parameter store: takes 12, 8 or 6 bytes a parameter", "[memory]") {
+TEST_CASE("parameter store: takes the bytes a parameter that its precision says", "[memory]") {
     const ModelSpec model =
         parse_generic_model("layers=2,hidden=256,heads=2,kv_heads=1,vocabulary=1000,tied=1");
     const auto parameters = static_cast<double>(total_parameters(model));
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         const Host h(model, state_bytes, 2);
         const double each = static_cast<double>(h.store.bytes()) / parameters;
         // 8-bit moments have two fp32 scales for 128 parameters: 1/16 byte each.
-        const double expected = state_bytes == 6 ? 6 + 2 * 4.0 / kMomentBlock : state_bytes;
+        const bool scaled = state_bytes <= 6;
+        const double expected = state_bytes + (scaled ? 2 * 4.0 / kMomentBlock : 0);
         CAPTURE(state_bytes);
         CHECK(each == Approx(expected).epsilon(0.001));
         for (int section = 0; section < h.store.sections(); ++section) {
             CHECK(h.store.block(section).state_bytes == state_bytes);
-            CHECK((h.store.block(section).first_scale != nullptr) == (state_bytes == 6));
+            CHECK((h.store.block(section).first_scale != nullptr) == scaled);
         }
     }
 }
 
 TEST_CASE("parameter store: no array of a section meets another", "[memory]") {
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         for (const bool tied : {false, true}) {
             const Host h(small_model("qwen3", tied), state_bytes, 2);
-            const Bytes moment = (state_bytes - 4) / 2;
+            const Bytes moment = state_precision(state_bytes).moment_bytes;
             std::vector<std::pair<const char*, Bytes>> arrays;
             const auto add = [&](const void* begin, Bytes bytes) {
                 if (begin != nullptr) arrays.emplace_back(static_cast<const char*>(begin), bytes);
@@ -184,7 +185,7 @@ TEST_CASE("parameter store: no array of a section meets another", "[memory]") {
                 const ParameterBlock& b = h.store.block(section);
                 const Bytes scales = (b.count + kMomentBlock - 1) / kMomentBlock * kFp32;
                 add(b.high, kBf16 * b.count);
-                add(b.low, kBf16 * b.count);
+                add(b.low, b.precision().low_bytes * b.count);
                 add(b.first_moment, moment * b.count);
                 add(b.second_moment, moment * b.count);
                 add(b.first_scale, scales);
@@ -227,7 +228,7 @@ TEST_CASE("parameter store: sections on the device get the values that they get 
           "[memory]") {
     ModelSpec model = small_model("qwen2", false);
     model.vocabulary = 60'013;  // its table is longer than a piece
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         Host host(model, state_bytes, 2);
         OnDevice other(model, state_bytes);
         host.store.initialise(5, 0.02F);

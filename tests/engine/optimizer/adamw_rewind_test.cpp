@@ -37,9 +37,22 @@ void pass(UpdatePass which, Trained& t, float scale) {
                 {nullptr, which == UpdatePass::rewind ? nullptr : t.gradients.data()});
 }
 
-double ulp(float x) {
+/// The least bit of a master.
+double unit(const Parameters& p, float x) {
     const float size = std::abs(x);
-    return double{std::nextafter(size, INFINITY)} - double{size};
+    const double ulp = double{std::nextafter(size, INFINITY)} - double{size};
+    return ulp * std::exp2(16 - 8 * static_cast<int>(p.low_bytes()));
+}
+
+/// Shares of parameters of which rewinding may change that much: those that the step moved to where
+/// numbers are coarser. Of an fp32 master, rounding changes the last digit of many.
+struct Changes {
+    double masters, uppers;
+};
+Changes most_changes(int state_bytes) {
+    return state_bytes == 4   ? Changes{0.08, 0.08}
+           : state_bytes == 5 ? Changes{0.08, 1e-3}
+                              : Changes{1, 1e-4};
 }
 
 /// `updated`: with the factor at once; `redone`: update with 1, rewind, redo with the factor.
@@ -59,7 +72,7 @@ TwoWays two_ways(int state_bytes, int steps, float factor) {
 
 TEST_CASE("adamw: rewind gives the parameters back within 2 units in the last place",
           "[optimizer]") {
-    for (const int bytes : {12, 8, 6})
+    for (const int bytes : {12, 8, 6, 5, 4})
         for (const int steps : {0, 5}) {
             Trained after = trained(bytes, steps, 1);
             const Parameters before = after.parameters;
@@ -67,25 +80,29 @@ TEST_CASE("adamw: rewind gives the parameters back within 2 units in the last pl
             const Parameters updated = after.parameters;
             pass(UpdatePass::rewind, after, 1);
             double worst = 0;
-            int changed_high = 0, changed_by_update = 0;
+            int changed = 0, changed_high = 0, changed_by_update = 0;
             for (std::size_t i = 0; i < kCount; ++i) {
                 // A parameter that the step moved far from zero has lost the digits below that.
                 const float larger =
                     std::max(std::abs(before.master(i)), std::abs(updated.master(i)));
                 const double miss =
                     std::abs(double{after.parameters.master(i)} - double{before.master(i)});
-                worst = std::max(worst, miss / ulp(larger));
+                worst = std::max(worst, miss / unit(before, larger));
+                changed += miss > 0;
                 changed_high += after.parameters.high[i] != before.high[i];
                 changed_by_update += updated.high[i] != before.high[i];
             }
             CAPTURE(bytes, steps);
             CHECK(worst <= 2);
             CHECK(changed_by_update > 0.9 * kCount);
-            CHECK(changed_high < 1e-4 * kCount);
+            CHECK(changed_high < most_changes(bytes).uppers * kCount);
+            CHECK(changed < most_changes(bytes).masters * kCount);
             CHECK(after.parameters.first == updated.first);
             CHECK(after.parameters.second == updated.second);
-            std::printf("rewind %d bytes, step %d: at most %.2f ulp, %.6f%% of bf16 differ\n",
-                        bytes, steps + 1, worst, 100.0 * changed_high / kCount);
+            std::printf(
+                "rewind %d bytes, step %d: at most %.2f units, %.3f%% of masters and %.6f%% of "
+                "their bf16 differ\n",
+                bytes, steps + 1, worst, 100.0 * changed / kCount, 100.0 * changed_high / kCount);
         }
 }
 
@@ -121,7 +138,7 @@ TEST_CASE("adamw: rewind and redo with a factor end where the clipped update wou
 }
 
 TEST_CASE("adamw: redo with small moments stays near the clipped update", "[optimizer]") {
-    for (const int bytes : {8, 6})
+    for (const int bytes : {8, 6, 5, 4})
         for (const int steps : {0, 5}) {
             const TwoWays ways = two_ways(bytes, steps, 0.3F);
             double difference = 0, move = 0;
@@ -133,7 +150,7 @@ TEST_CASE("adamw: redo with small moments stays near the clipped update", "[opti
             }
             CAPTURE(bytes, steps);
             const double share = std::sqrt(difference / move);
-            CHECK(share < (bytes == 8 ? 0.03 : 0.15));
+            CHECK(share < (bytes == 8 ? 0.03 : bytes == 4 ? 0.25 : 0.15));
             std::printf(
                 "redo %d bytes, step %d: differs by %.3f of the update (root mean square)\n", bytes,
                 steps + 1, share);

@@ -115,7 +115,7 @@ TEST_CASE("adamw: all instruction sets give the same bits in every pass", "[opti
     for (std::size_t i = 0; i < count; ++i)
         gradients[i] *= std::pow(10.0F, static_cast<float>(static_cast<int>(i % 57) - 39));
     for (std::size_t i = 0; i < count; i += 7) gradients[i] = 0;
-    for (const int bytes : {12, 8, 6}) {
+    for (const int bytes : {12, 8, 6, 5, 4}) {
         std::vector<Parameters> results;
         for (const AdamWImplementation& implementation : implementations) {
             Parameters& parameters = results.emplace_back(normal_values(count, 0.02F, 1), bytes);
@@ -140,7 +140,7 @@ TEST_CASE("adamw: results depend neither on threads nor on how elements are divi
     const std::vector<float> gradients = normal_values(count, 0.02F, 2);
     const DecayRange all = {0, std::int64_t(count), true};
     ThreadPool pool(3);
-    for (const int bytes : {8, 6}) {
+    for (const int bytes : {8, 6, 5, 4}) {
         Parameters at_once(masters, bytes), divided(masters, bytes);
         adamw_range(UpdatePass::update, test_step(1), at_once.block(), 0, all.end, true,
                     {nullptr, gradients.data()});

@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kBlock = kMomentBlock;
 
 /// Moments right after a first step: 0.1 g and 0.05 g^2 before they are rounded.
-Parameters first_step(const std::vector<float>& gradients, int state_bytes, std::uint64_t seed) {
-    Parameters parameters(std::vector<float>(gradients.size(), 0.5F), state_bytes);
+Parameters first_step(const std::vector<float>& gradients, int state_bytes, std::uint64_t seed,
+                      float master = 0.5F) {
+    Parameters parameters(std::vector<float>(gradients.size(), master), state_bytes);
     AdamWStep step;
     step.seed = seed;
     adamw_range(UpdatePass::update, step, parameters.block(), 0, std::int64_t(gradients.size()),
@@ -130,6 +131,36 @@ TEST_CASE("adamw: bf16 moments are neighbours of the exact ones and right in the
     CHECK(sum_second == Approx(1).margin(2e-5));
 }
 
+TEST_CASE("adamw: small masters are neighbours of the exact ones and right in the mean",
+          "[optimizer]") {
+    constexpr int kSeeds = 4000, kMasters = 384;
+    const std::vector<float> gradients = normal_values(kMasters, 1, 7);
+    for (const int bytes : {5, 4}) {
+        const double unit = std::exp2(bytes == 5 ? -16 : -8);  // of a number from 0.5 to 1
+        std::vector<double> mean(kMasters);
+        bool neighbours = true;
+        for (int seed = 0; seed < kSeeds; ++seed) {
+            // The same moments, so that only the master's rounding differs.
+            const auto one = static_cast<std::uint64_t>(seed);
+            const Parameters small = first_step(gradients, bytes, one, 0.75F),
+                             exact = first_step(gradients, 6, one, 0.75F);
+            for (std::size_t i = 0; i < kMasters; ++i) {
+                const double miss = double{small.master(i)} - double{exact.master(i)};
+                neighbours = neighbours && std::abs(miss) < unit;
+                mean[i] += miss / unit / kSeeds;
+            }
+        }
+        CAPTURE(bytes);
+        CHECK(neighbours);
+        double sum = 0;
+        for (std::size_t i = 0; i < kMasters; ++i) {
+            CHECK(std::abs(mean[i]) < 5 * 0.5 / std::sqrt(kSeeds));  // 5 deviations of one
+            sum += mean[i] / kMasters;
+        }
+        CHECK(std::abs(sum) < 5 * 0.5 / std::sqrt(kSeeds * kMasters));
+    }
+}
+
 TEST_CASE("adamw: 8-bit moments are right in the mean and keep zeros", "[optimizer]") {
     std::vector<float> gradients = normal_values(kBlock + 72, 1, 5);
     gradients[9] = 0;
@@ -196,7 +227,7 @@ TEST_CASE("adamw: all sizes of state train a noisy logistic regression as float6
     const Regression problem;
     const double exact = reference_loss(problem);
     CHECK(exact < 0.8 * std::log(2.0));  // where it starts
-    for (const int bytes : {12, 8, 6}) {
+    for (const int bytes : {12, 8, 6, 5, 4}) {
         const double factor = trained_loss(problem, bytes) / exact;
         CAPTURE(bytes);
         CHECK(factor == Approx(1).margin(bytes == 12 ? 1e-6 : bytes == 8 ? 0.001 : 0.01));

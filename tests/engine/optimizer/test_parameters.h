@@ -28,45 +28,57 @@ struct Parameters {
     static constexpr std::size_t kGuards = 64;
     std::size_t count;
     int state_bytes;
-    std::vector<std::uint16_t> high, low;
-    std::vector<std::uint8_t> first, second;
+    std::vector<std::uint16_t> high;
+    std::vector<std::uint8_t> low, first, second;
     std::vector<float> first_scale, second_scale;
 
     Parameters(const std::vector<float>& masters, int bytes)
         : count(masters.size()), state_bytes(bytes) {
         high.assign(count + kGuards, 0x5555);
-        low.assign(count + kGuards, 0x5555);
+        low.assign((count + kGuards) * low_bytes(), 0x55);
         first.assign((count + kGuards) * moment_bytes(), 0);
         second = first;
         std::fill(first.end() - kGuards, first.end(), 0x55);
         std::fill(second.end() - kGuards, second.end(), 0x55);
         first_scale.assign((count + kMomentBlock - 1) / kMomentBlock, 0);
         second_scale = first_scale;
-        for (std::size_t i = 0; i < count; ++i) {
-            high[i] = split_master(masters[i]).high;
-            low[i] = split_master(masters[i]).low;
-        }
+        const ParameterBlock planes = block();
+        for (std::size_t i = 0; i < count; ++i)
+            set_master(planes, static_cast<std::int64_t>(i), masters[i]);
     }
-    std::size_t moment_bytes() const { return static_cast<std::size_t>(state_bytes - 4) / 2; }
+    std::size_t low_bytes() const {
+        return static_cast<std::size_t>(state_precision(state_bytes).low_bytes);
+    }
+    std::size_t moment_bytes() const {
+        return static_cast<std::size_t>(state_precision(state_bytes).moment_bytes);
+    }
+    bool has_scales() const { return state_precision(state_bytes).has_scales(); }
     ParameterBlock block() {
         return {high.data(),        low.data(),          first.data(),        second.data(),
                 first_scale.data(), second_scale.data(), std::int64_t(count), state_bytes};
     }
-    float master(std::size_t i) const { return join_master({high[i], low[i]}); }
+    float master(std::size_t i) const {
+        ParameterBlock planes;
+        planes.high = const_cast<std::uint16_t*>(high.data());
+        planes.low = const_cast<std::uint8_t*>(low.data());
+        planes.state_bytes = state_bytes;
+        return master_of(planes, static_cast<std::int64_t>(i));
+    }
     float first_moment(std::size_t i) const {
-        if (state_bytes != 6) return wide(first, i);
+        if (!has_scales()) return wide(first, i);
         const auto code = static_cast<float>(static_cast<std::int8_t>(first[i]));
         return code * std::abs(code) * first_scale[i / kMomentBlock];
     }
     float second_moment(std::size_t i) const {
-        if (state_bytes != 6) return wide(second, i);
+        if (!has_scales()) return wide(second, i);
         const auto code = static_cast<float>(second[i]);
         const float root = code * code * second_scale[i / kMomentBlock];
         return root * root;
     }
     bool guards_untouched() const {
         for (std::size_t i = 0; i < kGuards; ++i)
-            if (high[count + i] != 0x5555 || low[count + i] != 0x5555 ||
+            if (high[count + i] != 0x5555 ||
+                (!low.empty() && *(low.end() - 1 - std::ptrdiff_t(i)) != 0x55) ||
                 *(first.end() - 1 - std::ptrdiff_t(i)) != 0x55 ||
                 *(second.end() - 1 - std::ptrdiff_t(i)) != 0x55)
                 return false;

@@ -24,7 +24,7 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
     out.batch = 4;
     out.sequence = 128;
     out.micro_batch = 1 << below(3);
-    out.state_bytes = std::array{12, 8, 6}[static_cast<std::size_t>(below(3))];
+    out.state_bytes = kStatePrecisions[static_cast<std::size_t>(below(5))].bytes;
     out.resident_layers = below(7);
     out.resident_tables = static_cast<ResidentTables>(tied ? 2 * below(2) : below(3));
     out.clipping = static_cast<Clipping>(below(3));

@@ -29,7 +29,7 @@ class Draw {
 
 ModelSpec random_model(Draw& draw, int state_bytes) {
     // Rows of the table are whole blocks of 8-bit moments.
-    const int hidden = state_bytes == 6 ? 128 : draw.any({16, 20, 32});
+    const int hidden = state_precision(state_bytes).has_scales() ? 128 : draw.any({16, 20, 32});
     ModelSpec model = parse_generic_model(fmt::format(
         "layers={},hidden={},heads=2,kv_heads={},head_dim={},intermediate={},vocabulary={},tied={}",
         1 + draw.below(3), hidden, draw.any({1, 2}), draw.any({6, 8}), draw.any({16, 22}),
@@ -52,7 +52,7 @@ TrialSubject plain_subject(std::uint64_t group) {
     Draw draw(group);
     TrialSubject subject;
     TrainingSpec& t = subject.training;
-    t.state_bytes = draw.any({12, 12, 8, 8, 6});
+    t.state_bytes = draw.any({12, 12, 8, 8, 6, 5, 4});
     t.clipping = static_cast<Clipping>(draw.below(3));
     t.compute = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
     if (t.compute == Compute::fp8) t.weight_code_layers = draw.any({0, 1, 3});
@@ -85,8 +85,14 @@ TrialSubject trial_subject(std::uint64_t seed) {
     t.gradient_slabs = 1 + draw.below(3);
     t.host_gradient_slabs = draw.below(4);
     t.keep_last_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
+    if (t.clipping != Clipping::exact && draw.one_in(2)) t.deferred_layers = draw.below(layers + 1);
     t.recompute = static_cast<Recompute>(draw.below(3));
     t.checkpoints = static_cast<CheckpointPlacement>(draw.below(2));
+    t.keep_attention_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
+    if (t.micro_batches() == 1 && draw.one_in(2)) {
+        t.saved_inputs = SavedInputs::half;
+        t.buffer_depth = 2 + draw.below(3);
+    }
     if (t.micro_batches() > 1 && draw.one_in(2)) {
         t.passes = t.micro_batches();
         t.checkpoints = CheckpointPlacement::device;
@@ -113,11 +119,13 @@ void each_state(const ParameterStore& store, Use use) {
     const auto part = [&](void* array, std::int64_t from, std::int64_t bytes) {
         use(static_cast<char*>(array) + from, static_cast<std::size_t>(bytes));
     };
-    const std::int64_t moment = (store.state_bytes() - 4) / 2;
+    const StatePrecision& precision = state_precision(store.state_bytes());
+    const std::int64_t moment = precision.moment_bytes, low = precision.low_bytes;
     for (const NamedTensor& tensor : store.tensors()) {
         const ParameterBlock& block = store.block(tensor.section);
         const std::int64_t begin = tensor.offset, count = tensor.elements();
-        for (auto* plane : {block.high, block.low}) part(plane, kBf16 * begin, kBf16 * count);
+        part(block.high, kBf16 * begin, kBf16 * count);
+        if (low > 0) part(block.low, low * begin, low * count);
         for (auto* one : {block.first_moment, block.second_moment})
             part(one, moment * begin, moment * count);
         if (block.first_scale == nullptr) continue;

@@ -18,16 +18,12 @@ void make_backward_overflow(ParameterStore& store, const ModelSpec& model) {
     const AttentionSpec& a = model.kinds.front().attention;
     const auto fill = [&](int section, std::int64_t begin, std::int64_t count, float value) {
         const ParameterBlock& b = store.block(section);
-        for (std::int64_t i = begin; i < begin + count; ++i) {
-            b.high[i] = bf16(value);
-            b.low[i] = 0;
-        }
+        for (std::int64_t i = begin; i < begin + count; ++i)
+            set_master(b, i, join_master({bf16(value), 0}));
     };
     const ParameterBlock& table = store.block(store.embedding());
-    for (std::int64_t i = 0; i < table.count; ++i) {
-        table.high[i] = bf16(join_master({table.high[i], table.low[i]}) * 1e-5F);
-        table.low[i] = 0;
-    }
+    for (std::int64_t i = 0; i < table.count; ++i)
+        set_master(table, i, join_master({bf16(master_of(table, i) * 1e-5F), 0}));
     // Values are their bias alone.
     const std::int64_t values = a.query_width() + a.key_width();
     fill(0, layout.qkv.offset + values * model.hidden, a.key_width() * model.hidden, 0);
@@ -48,16 +44,15 @@ TEST_CASE("streamed step: every row of the table is updated where a batch could 
             training.clipping = clipping;
             TinyTraining tiny(model, training);
             const ParameterBlock& table = tiny.store().block(tiny.store().embedding());
-            const std::vector<std::uint16_t> before(table.low, table.low + table.count);
+            const auto* const low = static_cast<const std::uint16_t*>(table.low);
+            const std::vector<std::uint16_t> before(low, low + table.count);
             tiny.run();
             tiny.finish();
             int unchanged = 0;
             for (std::int64_t row = 0; row < model.vocabulary; ++row) {
                 const std::int64_t begin = row * model.hidden;
-                unchanged += std::equal(table.low + begin, table.low + begin + model.hidden,
-                                        before.begin() + begin)
-                                 ? 1
-                                 : 0;
+                const std::uint16_t* const row_low = low + begin;
+                unchanged += std::equal(row_low, row_low + model.hidden, before.begin() + begin);
             }
             CAPTURE(static_cast<int>(clipping), tied);
             CHECK(unchanged == 0);  // weight decay alone moves every row

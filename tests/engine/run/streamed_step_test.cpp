@@ -37,6 +37,19 @@ const std::vector<std::pair<const char*, Change>> kPlacements = {
          t.recompute = Recompute::none;
      }},
     {"exact clipping that clips nothing", [](TrainingSpec& t) { t.clipping = Clipping::exact; }},
+    {"two updates deferred", [](TrainingSpec& t) { t.deferred_layers = 2; }},
+    {"all updates deferred", [](TrainingSpec& t) { t.deferred_layers = 5; }},
+    {"three deferred, one of everything",
+     [](TrainingSpec& t) {
+         t.deferred_layers = 3;
+         t.buffer_depth = t.gradient_slabs = t.host_gradient_slabs = 1;
+     }},
+    {"two deferred, one layer and the tables resident",
+     [](TrainingSpec& t) {
+         t.deferred_layers = 2;
+         t.resident_layers = 1;
+         t.resident_tables = ResidentTables::both;
+     }},
     {"the first layer resident", [](TrainingSpec& t) { t.resident_layers = 1; }},
     {"three layers resident, one slot and slab",
      [](TrainingSpec& t) {
@@ -245,7 +258,7 @@ TEST_CASE("streamed step: micro-batches and chunks differ by the order of sums a
 TEST_CASE("streamed step: loss falls where the same batch comes again", "[run]") {
     ModelSpec model = tiny_model();
     model.hidden = 128;  // rows of the table are whole blocks of 8-bit moments
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         TrainingSpec training = tiny_training();
         training.state_bytes = state_bytes;
         TinyTraining tiny(model, training, DType::bf16, state_bytes, 1);

@@ -91,13 +91,13 @@ class TinyTraining {
     /// Masters and moments of a section as bytes. After finish().
     std::string state(int section) const {
         const ParameterBlock& b = store_.block(section);
-        const Bytes moment = (store_.state_bytes() - 4) / 2;
+        const Bytes moment = b.precision().moment_bytes;
         std::string all;
         const auto add = [&](const void* data, Bytes bytes) {
             all.append(static_cast<const char*>(data), static_cast<std::size_t>(bytes));
         };
         add(b.high, kBf16 * b.count);
-        add(b.low, kBf16 * b.count);
+        if (b.low != nullptr) add(b.low, b.precision().low_bytes * b.count);
         add(b.first_moment, moment * b.count);
         add(b.second_moment, moment * b.count);
         return all;
@@ -109,9 +109,7 @@ class TinyTraining {
     }
     /// All masters, without the gaps between tensors.
     std::vector<float> masters() const {
-        return values([](const ParameterBlock& b, auto i) {
-            return join_master({b.high[i], b.low[i]});
-        });
+        return values([](const ParameterBlock& b, auto i) { return master_of(b, i); });
     }
     /// Moments of 4 bytes, in the order of masters().
     std::vector<float> first_moments() const {

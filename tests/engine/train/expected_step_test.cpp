@@ -1,4 +1,5 @@
-// Is a prediction read as it was written, and compared with the measured step?
+// Is a prediction read as it was written, compared with the measured step, and changed as the rates
+// of the host ask?
 #include "engine/train/expected_step.h"
 
 #include <fstream>
@@ -41,6 +42,14 @@ TimedPlan measured() {
     return out;
 }
 
+/// 2 s; an optimizer at half its rate adds 1 s, a link at half its rate 0.25 s.
+ExpectedRates two_seconds() {
+    return {2,
+            {5e9, 50e9, 40e9},
+            Interpolated({{0.5, 3.0}, {1, 2.0}, {1.5, 1.9}}),
+            Interpolated({{0.5, 2.25}, {1, 2.0}, {1.5, 2.0}})};
+}
+
 }  // namespace
 
 TEST_CASE("expected step: settings, memory and lanes of the prediction", "[train]") {
@@ -57,6 +66,22 @@ TEST_CASE("expected step: settings, memory and lanes of the prediction", "[train
     CHECK_NOTHROW(check_expected_model(expected, read_model("qwen2.5-0.5b")));
     CHECK_THROWS_WITH(check_expected_model(expected, read_model("qwen2.5-1.5b")),
                       ContainsSubstring("494032768 parameters"));
+}
+
+TEST_CASE("expected step: the host's rates, and the step at others", "[train]") {
+    CHECK_FALSE(read_expected_step(File(kPrediction).name).rates);
+    const ExpectedStep expected =
+        read_expected_step(File(with("\"step_s\": 2.0",
+                                     R"("step_s": 2.0, "host_rates": {"adam_gparams_per_s": 5.5,
+                     "host_to_device_gb_per_s": 55, "device_to_host_gb_per_s": 54},
+                     "step_at_other_rates": {"optimizer": [{"factor": 1.5, "step_s": 1.9},
+                     {"factor": 0.5, "step_s": 3}], "link": []})"))
+                               .name);
+    REQUIRE(expected.rates);
+    CHECK(expected.rates->profile.adam == Approx(5.5e9));
+    CHECK(expected.rates->profile.device_to_host == Approx(54e9));
+    CHECK(step_at(*expected.rates, {2.75e9, 55e9, 54e9}) == Approx(3));
+    CHECK(step_at(*expected.rates, {5.5e9, 30e9, 54e9}) == Approx(2));
 }
 
 TEST_CASE("expected step: what is no prediction of a plan that fits is refused", "[train]") {
@@ -97,4 +122,23 @@ TEST_CASE("expected step: the share of the plan names the lane that accounts for
     now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.51;
     now.step.lanes[static_cast<std::size_t>(Lane::optimizer)].exposed = 0.25;
     CHECK(against_plan(expected, now) == "100% of plan");
+}
+
+TEST_CASE("expected rates: the step at today's rates", "[train]") {
+    CHECK(step_at(two_seconds(), {5e9, 50e9, 40e9}) == Approx(2));
+    CHECK(step_at(two_seconds(), {2.5e9, 50e9, 40e9}) == Approx(3));
+    CHECK(step_at(two_seconds(), {7.5e9, 50e9, 40e9}) == Approx(1.9));
+    // The slower direction counts.
+    CHECK(step_at(two_seconds(), {5e9, 25e9, 40e9}) == Approx(2.25));
+    CHECK(step_at(two_seconds(), {5e9, 50e9, 20e9}) == Approx(2.25));
+    CHECK(step_at(two_seconds(), {2.5e9, 25e9, 40e9}) == Approx(3.25));
+}
+
+TEST_CASE("expected rates: both rates and both steps are said", "[train]") {
+    const std::string text = rates_text(two_seconds(), {2.5e9, 49e9, 41e9});
+    for (const char* words :
+         {"AdamW: 5.00 Gparam/s in the profile, 2.50 today",
+          "50.0 GB/s to the device and 40.0 to the host in the profile, 49.0 and 41.0 today",
+          "expected: 2.00 s a step, 3.0"})
+        CHECK_THAT(text, ContainsSubstring(words));
 }

@@ -13,7 +13,7 @@ TEST_CASE("checkpoint: the same files from all homes, and sections may change th
           "[train_files]") {
     constexpr unsigned kAll = 0b1111;
     const TrainingState state{1, 16, 5, "{}"};
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         for (const unsigned resident : {0b0001U, 0b0100U, 0b1011U, kAll}) {
             const TempFolder temp;
             TinyStore host(tiny_model(), state_bytes), mixed(tiny_model(), state_bytes, resident),
@@ -33,10 +33,11 @@ TEST_CASE("checkpoint: the same files from all homes, and sections may change th
     }
 }
 
-TEST_CASE("checkpoint: moments of another precision are converted, masters stay", "[train_files]") {
+TEST_CASE("checkpoint: a state of another precision is converted, upper planes stay",
+          "[train_files]") {
     const TrainingState state{1, 16, 5, "{}"};
-    for (const int from : {12, 8, 6}) {
-        for (const int to : {12, 8, 6}) {
+    for (const int from : {12, 8, 6, 5, 4}) {
+        for (const int to : {12, 8, 6, 5, 4}) {
             const TempFolder temp;
             TinyStore saved(tiny_model(), from), loaded(tiny_model(), to, 0b0101),
                 expected(tiny_model(), to);
@@ -54,7 +55,7 @@ TEST_CASE("checkpoint: moments of another precision are converted, masters stay"
                 convert_moments(fp32, block);
                 const ParameterBlock& wanted = expected.store.block(section);
                 std::copy_n(block.high, block.count, wanted.high);
-                std::copy_n(block.low, block.count, wanted.low);
+                convert_low_planes(block, wanted);
                 if (from != to) convert_moments(block, wanted);
             }
             save_checkpoint(temp.path(), saved.model, saved.store, state, 1);

@@ -57,7 +57,7 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
 
 TEST_CASE("checkpoint: every bit of every model and state precision comes back", "[train_files]") {
     for (const char* family : {"qwen2", "qwen3", "llama", "mistral", "dense"}) {
-        for (const int state_bytes : {12, 8, 6}) {
+        for (const int state_bytes : {12, 8, 6, 5, 4}) {
             for (const bool tied : {false, true}) {
                 INFO(family << " " << state_bytes << " " << tied);
                 check_round_trip(tiny_model(family, tied), state_bytes);
@@ -67,7 +67,7 @@ TEST_CASE("checkpoint: every bit of every model and state precision comes back",
 }
 
 TEST_CASE("checkpoint: planes and moments longer than a block come back", "[train_files]") {
-    for (const int state_bytes : {12, 8, 6}) {
+    for (const int state_bytes : {12, 8, 6, 5, 4}) {
         ModelSpec model = tiny_model();
         model.vocabulary = 1013;
         check_round_trip(model, state_bytes);

@@ -121,6 +121,13 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
             }
         }
     }
+    for (const Sharding sharding : {Sharding::full, Sharding::gradients}) {
+        TrainingSpec& training = add("cluster with adapters", Schedule("cluster"));
+        training.sharding = sharding;
+        training.gpus = 2;
+        training.adapter_rank = 4;
+    }
+    add("slideformer", Schedule("slideformer"));
     return all;
 }
 

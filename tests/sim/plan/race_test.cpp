@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "sim/plan/step_plan.h"
@@ -109,23 +110,31 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
         for (const auto& [slabs, host_slabs] : {std::pair{1, 1}, {1, 2}, {2, 0}, {4, 1}}) {
             for (const auto& [micro_batch, passes] :
                  {std::pair{4, 1}, {2, 1}, {1, 1}, {2, 2}, {1, 2}, {1, 4}}) {
-                for (const int place : {0, 1}) {
-                    if (place == 1 && passes > 1) continue;
+                // Inputs on the device or the host, and half of them.
+                for (const int place : {0, 1, 2, 3}) {
+                    if (place > 0 && passes > 1) continue;
+                    if (place > 1 && (micro_batch < t.batch || depth < 2)) continue;
                     for (const int clipping : {0, 1, 2}) {
                         t.buffer_depth = depth;
                         t.gradient_slabs = slabs;
                         t.host_gradient_slabs = host_slabs;
                         t.micro_batch = micro_batch;
                         t.passes = passes;
-                        t.checkpoints = static_cast<CheckpointPlacement>(place);
+                        t.checkpoints = static_cast<CheckpointPlacement>(place % 2);
+                        t.saved_inputs = static_cast<SavedInputs>(place / 2);
                         t.clipping = static_cast<Clipping>(clipping);
-                        for (const auto& [resident, tables] : {std::pair{0, ResidentTables::none},
-                                                               {1, ResidentTables::head},
-                                                               {3, ResidentTables::both},
-                                                               {8, ResidentTables::none},
-                                                               {8, ResidentTables::both},
-                                                               {0, ResidentTables::both}}) {
+                        for (const auto& [resident, tables, deferred] :
+                             {std::tuple{0, ResidentTables::none, 0},
+                              {1, ResidentTables::head, 2},
+                              {3, ResidentTables::both, 1},
+                              {8, ResidentTables::none, 0},
+                              {8, ResidentTables::both, 0},
+                              {0, ResidentTables::both, 3},
+                              {0, ResidentTables::none, 8}}) {
                             t.resident_layers = std::min<std::int64_t>(resident, layers);
+                            t.deferred_layers = t.clipping == Clipping::exact
+                                                    ? 0
+                                                    : std::min<std::int64_t>(deferred, layers);
                             t.resident_tables = tables;
                             if (tied && tables == ResidentTables::head)
                                 t.resident_tables = ResidentTables::both;
@@ -159,11 +168,12 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                         race,
                         fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
                                     " host; passes {} micro-batches {} checkpoints {} "
-                                    "clipping {} resident {} tables {}",
+                                    "clipping {} saved inputs {} resident {} tables {} deferred {}",
                                     layers, tied, t.buffer_depth, t.gradient_slabs,
                                     t.host_gradient_slabs, t.passes, t.micro_batches(),
                                     static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
-                                    t.resident_layers, static_cast<int>(t.resident_tables)));
+                                    static_cast<int>(t.saved_inputs), t.resident_layers,
+                                    static_cast<int>(t.resident_tables), t.deferred_layers));
                 }
             });
         }

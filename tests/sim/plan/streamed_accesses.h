@@ -2,7 +2,9 @@
 // second time, independently of the schedule, so that a race check does not rely on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/plan/step_plan.h"
@@ -46,19 +48,27 @@ struct Access {
 class Accesses {
   public:
     Accesses(const ModelSpec& model, const TrainingSpec& training)
-        : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {}
+        : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {
+        const std::int64_t streamed = layers_ - t_.resident_layers;
+        const std::int64_t slabs = t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs;
+        std::int64_t updated_at_once = 0;
+        for (std::int64_t i = streamed; i-- > 0;) {
+            // Bresenham's line: as many steps up as layers are deferred.
+            const std::int64_t share = std::min(t_.deferred_layers, streamed);
+            const bool waits = (i + 1) * share / streamed != i * share / streamed;
+            const std::int64_t layer = t_.resident_layers + i;
+            host_slabs_[layer] =
+                waits ? slabs + layer : updated_at_once++ % slabs;  // its own, or one in turn
+        }
+    }
 
     std::vector<Access> of(const Operation& op) {
         accesses_.clear();
         layer_ = op.layer;
         j_ = op.micro_batch;
         if (op.kind == OperationKind::forward && layer_ == 0 && j_ == 0) writes(Place::norm);
-        if (op.kind == OperationKind::forward || op.kind == OperationKind::backward) {
-            if (resident())
-                reads(Place::resident_layer, layer_);
-            else
-                reads(Place::slot, layer_ % t_.buffer_depth);
-        }
+        if (op.kind == OperationKind::forward || op.kind == OperationKind::backward)
+            reads_weights(layer_);
         switch (op.kind) {
             case OperationKind::copy_weights_in:
             case OperationKind::copy_gradients_out:
@@ -75,6 +85,12 @@ class Accesses {
     void reads(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, false}); }
     void writes(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, true}); }
 
+    void reads_weights(int layer) {
+        if (layer < t_.resident_layers)
+            reads(Place::resident_layer, layer);
+        else
+            reads(Place::slot, layer % t_.buffer_depth);
+    }
     bool resident() const { return layer_ >= 0 && layer_ < t_.resident_layers; }
     void touches_gradient(bool writing) {
         const bool held = resident() && t_.clipping == Clipping::exact;
@@ -82,14 +98,17 @@ class Accesses {
                              held ? layer_ : in_turn(t_.gradient_slabs), writing});
     }
     bool on_host() const { return t_.checkpoints == CheckpointPlacement::host; }
+    bool half() const { return t_.saved_inputs == SavedInputs::half; }
     std::int64_t input(std::int64_t layer, std::int64_t j) const {
         const std::int64_t in_pass = layer == 0 ? j : j % t_.micro_batches_of_a_pass();
-        return (on_host() ? layer % 2 : layer) * t_.micro_batches() + in_pass;
+        // All inputs that are computed again are in one place.
+        const bool one = on_host() || (half() && layer % 2 == 1);
+        return (one ? layer % 2 : layer) * t_.micro_batches() + in_pass;
     }
     std::int64_t in_turn(std::int64_t slabs) const { return (layers_ - 1 - layer_) % slabs; }
     std::int64_t host_slab() const {
         if (t_.clipping == Clipping::exact) return layer_;  // gradients of all layers are held
-        return in_turn(t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs);
+        return host_slabs_.at(layer_);
     }
 
     void of_parameters(OperationKind kind) {
@@ -190,12 +209,18 @@ class Accesses {
                     reads(Place::rows_in);
                 else
                     reads(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
+                if (half()) return writes(Place::input, input(layer_, j_));
                 return writes(Place::coming_back, came_back_++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
                 writes(Place::gradient_sum, t_.passes == 1 ? 0 : layer_);
                 if (j_ + 1 == t_.micro_batches()) touches_gradient(true);
-                if (on_host()) return reads(Place::coming_back, (came_back_ - 1) % 2);
+                if (half() && layer_ % 2 == 1 && layer_ + 1 < layers_) {
+                    reads_weights(layer_ - 1);
+                    reads(Place::input, input(layer_ - 1, j_));
+                    return writes(Place::input, input(layer_, j_));
+                }
+                if (on_host() && !half()) return reads(Place::coming_back, (came_back_ - 1) % 2);
                 return reads(Place::input, input(layer_, j_));
             default:
                 FAIL("an operation that the streamed schedule does not have");
@@ -205,6 +230,7 @@ class Accesses {
     const TrainingSpec& t_;
     const bool tied_;
     const int layers_;
+    std::map<std::int64_t, std::int64_t> host_slabs_;  ///< of each layer on the host
     std::int64_t layer_ = 0, j_ = 0, came_back_ = 0;
     std::vector<Access> accesses_;
 };

@@ -33,7 +33,7 @@ TrainingSpec any_training(std::mt19937& random) {
         any_of<Recompute>(random, {Recompute::full, Recompute::keep_attention, Recompute::none});
     t.checkpoints = any_of<CheckpointPlacement>(
         random, {CheckpointPlacement::device, CheckpointPlacement::host});
-    t.state_bytes = any_of<std::int64_t>(random, {12, 8, 6});
+    t.state_bytes = any_of<std::int64_t>(random, {12, 8, 6, 5, 4});
     t.clipping = any_of<Clipping>(random, {Clipping::speculative, Clipping::exact, Clipping::off});
     return t;
 }

@@ -104,6 +104,26 @@ TEST_CASE("plan choice: compute does the least with few resident and many kept l
         }
 }
 
+TEST_CASE("plan choice: buffers are smaller where nothing else fits, unless they are fixed",
+          "[simulate]") {
+    MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib-2"));
+    machine.host.memory_capacity = static_cast<Bytes>(264e9);
+    const ModelSpec model = read_model("qwen2.5-72b");
+    TrainingSpec asked = batch_of(16);
+    asked.state_bytes = 5;
+    asked.clipping = Clipping::off;
+    const PlanChoice choice = choose_plan(model, machine, asked, {});
+    REQUIRE_FALSE(choice.settings.empty());
+    CHECK(choice.training.resident_layers > 20);
+    CHECK(choice.training.gradient_slabs == 1);
+    CHECK(check_fit(plan_step(model, machine, choice.training), machine, choice.training).fits());
+    CHECK(choose_plan(model, machine, asked, {"gradient_slabs"}).settings.empty());
+    asked.state_bytes = 4;
+    const PlanChoice smaller = choose_plan(model, machine, asked, {});
+    REQUIRE_FALSE(smaller.settings.empty());
+    CHECK(smaller.training.gradient_slabs == asked.gradient_slabs);
+}
+
 TEST_CASE("plan choice: a hundredth of device and host stays free", "[simulate]") {
     TrainingSpec asked = batch_of(64);
     asked.micro_batch = 16;
@@ -152,13 +172,33 @@ TEST_CASE("plan choice: weights are cast to FP8 once a step where that gains", "
     CHECK(choose_plan(eight_layers(), machine, asked, {}).training.weight_code_layers == 0);
 }
 
+TEST_CASE("plan choice: a long sequence keeps attention's output of most layers", "[simulate]") {
+    const ModelSpec model =
+        read_model(PlannedModel{.model = "qwen2.5-7b", .layers = {}, .untied = true});
+    TrainingSpec asked = batch_of(1);
+    asked.sequence = 524'288;
+    const PlanChoice choice = choose_plan(model, h200(), asked, {});
+    const TrainingSpec& t = choice.training;
+    CHECK(t.saved_inputs == SavedInputs::half);
+    CHECK(t.checkpoints == CheckpointPlacement::host);
+    CHECK(t.feed_forward_chunk_tokens > 0);
+    CHECK(t.keep_attention_layers > 20);
+    CHECK(fits_machine(model, h200(), t));
+    // Attention once more in four layers is slower, and one layer more does not fit.
+    TrainingSpec other = t;
+    other.keep_attention_layers -= 4;
+    CHECK(seconds_of(model, h200(), other) > 1.02 * seconds_of(model, h200(), t));
+    other.keep_attention_layers = t.keep_attention_layers + 1;
+    CHECK_FALSE(fits_machine(model, h200(), other));
+}
+
 TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);
     asked.resident_layers = 3;
-    const PlanChoice choice = choose_plan(
-        eight_layers(), machine, asked,
-        {"resident_layers", "recompute", "keep_last_layers", "micro_batch", "resident_tables"});
+    const PlanChoice choice = choose_plan(eight_layers(), machine, asked,
+                                          {"resident_layers", "recompute", "keep_last_layers",
+                                           "micro_batch", "resident_tables", "deferred_layers"});
     CHECK(choice.training.resident_layers == 3);
     CHECK(choice.settings.empty());
     asked.schedule = Schedule("megatrain");

@@ -96,7 +96,7 @@ TEST_CASE("advise: mistakes are one sentence and exit status 2", "[search]") {
     mistake("--most-batch 0", {"--most-batch is \"0\"", "from 1 to 1000000"});
     mistake("--batch 8 --most-batch 4", {"--batch", "--most-batch", "give one"});
     mistake("--batch 8 --micro-batch 3", {"--batch is 8", "--micro-batch"});
-    mistake("--allow-state-bytes 7", {"--allow-state-bytes is \"7\"", "8 or 6"});
+    mistake("--allow-state-bytes 7", {"--allow-state-bytes is \"7\"", "8, 6, 5 or 4"});
     mistake("--knee 90", {"--knee is \"90\"", "0 to 50"});
     mistake("--price 3", {"--price is \"3\"", "NAME=DOLLARS"});
     mistake("--price gh200-480gb=x", {"--price is \"gh200-480gb=x\""});

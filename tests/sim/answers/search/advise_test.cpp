@@ -106,7 +106,7 @@ TEST_CASE("advise: where nothing fits it says by how much; states only if allowe
     CHECK(none.nearest->row.host_short > 0);
     CHECK_THAT(advice_text({{"m", {}, "", none}}, request), ContainsSubstring("no settings fit"));
 
-    request.state_bytes = {12, 8, 6};
+    request.state_bytes = {12, 8, 6, 5, 4};
     request.given.host_budget_bytes = 0;
     const ScenarioGrid smaller = advice_grid(layers_of("qwen2.5-72b", 24), machine, request);
     const Advice some = advice_on(smaller, request);

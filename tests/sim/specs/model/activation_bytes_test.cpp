@@ -1,4 +1,5 @@
 // Does a layer hold and keep the bytes that its shape says, counted by hand?
+#include "sim/specs/model/attention_workspace.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -22,9 +23,34 @@ TEST_CASE("activations: the activations of a small layer, byte by byte", "[model
     CHECK(bytes.forward_feed_forward == 512 + 2048 + 1024);
     // Normed input, q, k, v, attention output, residual.
     CHECK(bytes.backward_attention == 512 + 1024 + 528 + 512);
-    // Gradients of the attention output and of q, k, v; the query's in fp32, a number for each of 4
-    // heads, keys and values of all heads.
-    CHECK(bytes.attention_gradients == 512 + 1024 + 4 * 64 * 4 + 4 * 4 + 2 * 512);
+    // Gradients of q, k, v; that of the attention output is where the residual was.
+    CHECK(bytes.attention_gradients == 1024);
+}
+
+TEST_CASE("activations: attention wider than the model has a place for its gradient", "[model]") {
+    const ModelSpec model = parse_generic_model(
+        "layers=1,hidden=256,heads=8,kv_heads=2,head_dim=64,intermediate=512,vocabulary=100");
+    const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
+    CHECK(bytes.attention_gradients == 8 * 64 * 2 + (8 + 2 * 2) * 64 * 2);
+}
+
+TEST_CASE("activations: attention's workspace holds as many heads as 4 GiB do", "[model]") {
+    // The query gradient in fp32, a number for each of 4 heads, keys and values of all heads.
+    CHECK(attention_workspace_bytes(100, 4, 2, 64) == 100 * (4 * 64 * 4 + 4 * 4 + 2 * 4 * 64 * 2));
+    // Keys and values as many as queries have no others.
+    CHECK(attention_workspace_bytes(100, 4, 4, 64) == 100 * (4 * 64 * 4 + 4 * 4));
+    // 28,784 bytes a token, four key/value heads: of 149,210 tokens they are 4 GiB.
+    CHECK(key_heads_at_once(149'213, 28, 4, 128) == 4);
+    CHECK(key_heads_at_once(149'214, 28, 4, 128) == 2);
+    CHECK(key_heads_at_once(524'288, 28, 4, 128) == 1);
+    CHECK(key_heads_at_once(100'000'000, 28, 4, 128) == 1);
+    // With room for the gradients of q, k and v of the part.
+    CHECK(attention_workspace_bytes(524'288, 28, 4, 128) ==
+          std::int64_t{524'288} * (28'784 / 4 + (7 + 2) * 128 * 2));
+    CHECK(attention_in_parts(149'214, 28, 4, 128));
+    CHECK_FALSE(attention_in_parts(149'213, 28, 4, 128));
+    // 24,672 bytes a token: a third of twelve heads is too large, a quarter is not.
+    CHECK(key_heads_at_once(600'000, 24, 12, 128) == 3);
 }
 
 TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {

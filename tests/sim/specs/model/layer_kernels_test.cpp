@@ -85,6 +85,20 @@ TEST_CASE("layer kernels: keeping attention drops attention from recompute, no p
     CHECK_FALSE(has(again, "attention"));
 }
 
+TEST_CASE("layer kernels: forward again is forward without what was kept", "[model]") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    const LayerSpec& layer = model.layer(0);
+    const auto again = [&](Recompute kept) {
+        return forward_again_kernels(model, layer, kBlock, kept);
+    };
+    const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
+    CHECK(total_flops(again(Recompute::full)) == total_flops(forward));
+    CHECK(total_bytes(again(Recompute::full)) == total_bytes(forward));
+    CHECK(total_flops(again(Recompute::keep_attention)) == kProducts);
+    // Gate and up, down: three matrices of 3584 x 18944.
+    CHECK(total_flops(again(Recompute::none)) == 3 * kDown);
+}
+
 TEST_CASE("layer kernels: keeping everything leaves the norms", "[model]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     const LayerSpec& layer = model.layer(0);

@@ -46,7 +46,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
     const TrainingSpec spec = parse(R"({
         "schedule": "megatrain", "batch": 64, "micro_batch": 16, "seq": 2048, "buffer_depth": 3,
         "gradient_slabs": 4, "host_gradient_slabs": 5, "recompute": "keep_attention",
-        "keep_last_layers": 6, "checkpoints": "host", "checkpoint_interval": 7, "state_bytes": 8,
+        "keep_last_layers": 6, "deferred_layers": 3, "checkpoints": "host", "checkpoint_interval": 7, "state_bytes": 8,
         "optimizer_threads": 9, "clipping": "exact", "loss_chunk_tokens": 1000,
         "feed_forward_chunk_tokens": 500, "distinct_tokens": 900,
         "device_budget_bytes": "80GB", "host_budget_bytes": 1.5e12
@@ -60,6 +60,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
     CHECK(spec.host_gradient_slabs == 5);
     CHECK(spec.recompute == Recompute::keep_attention);
     CHECK(spec.keep_last_layers == 6);
+    CHECK(spec.deferred_layers == 3);
     CHECK(spec.checkpoints == CheckpointPlacement::host);
     CHECK(spec.checkpoint_interval == 7);
     CHECK(spec.state_bytes == 8);
@@ -248,6 +249,15 @@ TEST_CASE("training spec: passes are equal parts of a batch", "[plan]") {
                ContainsSubstring("--passes is 8, expected a divisor of the 4 micro-batches"));
     CHECK_THAT(check_error(R"({"batch": 8, "passes": 2, "checkpoints": "host"})"),
                ContainsSubstring("--checkpoints is host with 2 passes"));
+}
+
+TEST_CASE("training spec: half of the inputs are saved of one micro-batch, with two slots",
+          "[plan]") {
+    CHECK_NOTHROW(check_training_spec(parse(R"({"saved_inputs": "half"})")));
+    CHECK_THAT(check_error(R"({"saved_inputs": "half", "batch": 8, "micro_batch": 2})"),
+               ContainsSubstring("--saved-inputs is half with 4 micro-batches, expected one"));
+    CHECK_THAT(check_error(R"({"saved_inputs": "half", "buffer_depth": 1})"),
+               ContainsSubstring("--saved-inputs is half with one weight slot"));
 }
 
 TEST_CASE("training spec: chunks too small to plan say the least that would do", "[plan]") {

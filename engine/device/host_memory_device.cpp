@@ -1,6 +1,5 @@
 // The device on a machine without a GPU: "device" memory is ordinary memory, and each lane's thread
 // does its work at once.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,17 +7,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "engine/device/device.h"
-#include "engine/kernels/cpu_kernels.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {
 
-class CpuDevice final : public Device {
+class HostMemoryDevice final : public Device {
   public:
-    explicit CpuDevice(int threads) : kernels_(make_cpu_kernels(threads)) {}
+    explicit HostMemoryDevice(std::unique_ptr<Kernels> kernels) : kernels_(std::move(kernels)) {}
 
     DeviceFacts facts() const override {
         DeviceFacts facts;
@@ -38,7 +38,11 @@ class CpuDevice final : public Device {
         const auto address = reinterpret_cast<std::uintptr_t>(arena_.get());
         return arena_.get() + (kAlignment - address % kAlignment) % kAlignment;
     }
-    Kernels& kernels() override { return *kernels_; }
+    Kernels& kernels() override {
+        if (!kernels_) throw InternalError("host memory alone has no kernels");
+        return *kernels_;
+    }
+    Products* products() override { return kernels_.get(); }
     void register_host(void*, Bytes) override {}
     void release_host(void*) override {}
     void copy(Lane, void* to, const void* from, Bytes bytes) override {
@@ -72,44 +76,12 @@ Seconds host_seconds() {
         .count();
 }
 
-std::unique_ptr<Device> make_cpu_device(int threads) {
-    return std::make_unique<CpuDevice>(threads);
+std::unique_ptr<Device> make_host_memory_device(std::unique_ptr<Kernels> kernels) {
+    return std::make_unique<HostMemoryDevice>(std::move(kernels));
 }
-
-namespace {
-
-[[noreturn]] void refuse(const std::string& name) {
-    throw InputError(fmt::format("--device is \"{}\", expected auto, cpu, cuda or cuda:N", name));
-}
-
-int gpu_ordinal(const std::string& name) {
-    if (name == "cuda") return 0;
-    const std::string number = name.substr(std::string("cuda:").size());
-    if (number.size() == 1 && number[0] >= '0' && number[0] <= '9') return number[0] - '0';
-    refuse(name);
-}
-
-}  // namespace
 
 int default_cpu_threads(const HostFacts& host) {
     return std::max(1, static_cast<int>(host.cpus.size()) / 2);
-}
-
-std::unique_ptr<Device> make_device(const std::string& name, int cpu_threads,
-                                    const HostFacts& host) {
-    if (name != "auto" && name != "cpu" && name != "cuda" && !name.starts_with("cuda:"))
-        refuse(name);
-    if (cpu_threads < 0 || cpu_threads > std::ssize(host.cpus))
-        throw InputError(fmt::format("--cpu-threads is {}, expected 0 (half the CPUs) to {}",
-                                     cpu_threads, host.cpus.size()));
-    const int threads = cpu_threads > 0 ? cpu_threads : default_cpu_threads(host);
-    if (name == "cpu" || (name == "auto" && !built_with_cuda())) return make_cpu_device(threads);
-    if (name != "auto") return make_cuda_device(gpu_ordinal(name));
-    try {
-        return make_cuda_device(0);
-    } catch (const InputError&) {
-        return make_cpu_device(threads);
-    }
 }
 
 }  // namespace sluice

@@ -1,0 +1,14 @@
+// How do kept measurements become a profile? The subcommand fit, of all programs that measure.
+#pragma once
+
+#include "sim/command_line/program.h"
+
+namespace sluice {
+
+inline constexpr const char* kBaseHelp =
+    "profile (a name of the library or a path) for numbers that are not measured: datasheet peaks, "
+    "prices, PyTorch's rates; each number keeps its origin";
+
+void add_fit(CLI::App& app, Command& chosen);
+
+}  // namespace sluice

@@ -1,0 +1,88 @@
+#include "engine/train/host_probe.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/memory/host_region.h"
+
+namespace sluice {
+namespace {
+
+constexpr Seconds kForUpdates = 0.6;
+constexpr int kLeastUpdates = 5, kCopies = 5;
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::vector<int> layers_on_host(const ParameterStore& store) {
+    std::vector<int> out;
+    for (int layer = 0; layer < store.layers(); ++layer)
+        if (!store.on_device(layer)) out.push_back(layer);
+    return out;
+}
+
+/// Parameters/s. Zeros with zero gradients stay zeros.
+double update_rate(const ParameterStore& store, const std::vector<int>& layers,
+                   const std::uint16_t* zeros, ThreadPool& pool) {
+    const auto update = [&](std::size_t i) {
+        const int layer = layers[i % layers.size()];
+        const Seconds start = host_seconds();
+        adamw(pool, UpdatePass::update, {}, store.block(layer), store.decay_ranges(layer),
+              {.bf16 = zeros});
+        return static_cast<double>(store.block(layer).count) / (host_seconds() - start);
+    };
+    update(0);  // wakes the threads
+    std::vector<double> rates;
+    const Seconds start = host_seconds();
+    while (rates.size() < kLeastUpdates || host_seconds() - start < kForUpdates)
+        rates.push_back(update(1 + rates.size()));
+    return median(std::move(rates));
+}
+
+/// Bytes/s.
+double copy_rate(Device& device, Lane lane, void* to, const void* from, Bytes bytes) {
+    device.copy(lane, to, from, bytes);
+    device.create_events(kCopies + 1);
+    device.align_clocks();
+    device.record(lane, 0);
+    for (EventId copy = 1; copy <= kCopies; ++copy) {
+        device.copy(lane, to, from, bytes);
+        device.record(lane, copy);
+    }
+    device.synchronize(kCopies);
+    std::vector<double> rates;
+    for (EventId copy = 1; copy <= kCopies; ++copy)
+        rates.push_back(static_cast<double>(bytes) /
+                        std::max(device.time_of(copy) - device.time_of(copy - 1), 1e-9));
+    return median(std::move(rates));
+}
+
+}  // namespace
+
+std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuffers& buffers,
+                                    ThreadPool& pool, Device& device, std::int64_t least) {
+    const std::vector<int> layers = layers_on_host(store);
+    std::int64_t all = 0, largest = 0;
+    for (const int layer : layers) {
+        all += store.block(layer).count;
+        largest = std::max(largest, store.block(layer).count);
+    }
+    if (all < least) return std::nullopt;
+    // Where the step's gradients will be; these buffers are not allocated yet.
+    const HostRegion gradients(kBf16 * largest, "gradients to measure this host with", pool,
+                               &device);
+    const int layer = layers.front();
+    const Bytes bytes = kBf16 * store.block(layer).count;
+    HostRates out;
+    out.adam = update_rate(store, layers, gradients.at<std::uint16_t>(0), pool);
+    out.host_to_device = copy_rate(device, Lane::host_to_device, buffers.weight_slot(layer),
+                                   store.block(layer).high, bytes);
+    out.device_to_host = copy_rate(device, Lane::device_to_host, gradients.data(),
+                                   buffers.gradient_slab(layer), bytes);
+    return out;
+}
+
+}  // namespace sluice

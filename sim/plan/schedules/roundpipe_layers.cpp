@@ -1,0 +1,58 @@
+#include "sim/plan/schedules/roundpipe_layers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/plan/schedules/pytorch.h"
+#include "sim/specs/machine/kernel_time.h"
+#include "sim/specs/model/adapters.h"
+
+namespace sluice {
+namespace {
+
+Seconds time_of(const KernelList& kernels, const GpuSpec& gpu) {
+    const double launches = static_cast<double>(total_launches(kernels));
+    return std::max(kernels_cost(gpu, kernels, kRoundPipeStyle).seconds,
+                    kRoundPipeOperations * launches * gpu.eager_launch);
+}
+
+RoundPipeLayer layer_of(double parameters, KernelList forward, KernelList backward,
+                        const GpuSpec& gpu) {
+    const LayerTimes time{time_of(forward, gpu), time_of(forward, gpu) + time_of(backward, gpu)};
+    backward.insert(backward.begin(), forward.begin(), forward.end());
+    return {parameters, parameters, std::move(forward), std::move(backward), time};
+}
+
+}  // namespace
+
+std::vector<RoundPipeLayer> roundpipe_layers(const ModelSpec& model, const MachineSpec& machine,
+                                             const TrainingSpec& training) {
+    const TokenBlock block = training.micro_batch_block();
+    const std::int64_t rank = training.adapter_rank;
+    TrainingSpec one = training;
+    one.batch = training.micro_batch_sequences();
+    std::vector<RoundPipeLayer> layers;
+    layers.push_back(layer_of(static_cast<double>(embedding_parameters(model)),
+                              {memory_bound("embedding", 2 * input_bytes(model, one))},
+                              {embedding_gradient_kernel(model, one)}, machine.gpu));
+    for (int layer = 0; layer < model.layer_count(); ++layer) {
+        const LayerSpec& kind = model.layer(layer);
+        layers.push_back(layer_of(
+            parameters_of_layer(model, layer),
+            forward_kernels(model, kind, block, kRoundPipeStyle, {}, rank),
+            backward_kernels(model, kind, block, kRoundPipeStyle, false, {}, rank), machine.gpu));
+    }
+    layers.push_back(layer_of(static_cast<double>(head_parameters(model)), {},
+                              loss_kernels(model, block, kRoundPipeLossTokens, KernelStyle::fused),
+                              machine.gpu));
+    if (rank == 0) return layers;
+    for (RoundPipeLayer& layer : layers) layer.trained = 0;
+    for (int layer = 0; layer < model.layer_count(); ++layer) {
+        RoundPipeLayer& own = layers[static_cast<std::size_t>(layer) + 1];
+        own.trained = static_cast<double>(adapter_parameters(model, model.layer(layer), rank));
+        own.parameters += own.trained;
+    }
+    return layers;
+}
+
+}  // namespace sluice

@@ -1,0 +1,27 @@
+// What do low-rank adapters add to a layer (LoRA, arXiv 2106.09685)? Each linear layer y = x W^T,
+// frozen, becomes x W^T + (x A^T) B^T, and only A (rank, k) and B (n, rank) are trained.
+#pragma once
+
+#include "sim/specs/model/kernel.h"
+#include "sim/specs/model/model_spec.h"
+
+namespace sluice {
+
+/// Elements of the adapters of a layer's linear layers; experts whose weights are one tensor have
+/// none (`experts_are_stacked`).
+std::int64_t adapter_parameters(const ModelSpec& model, const LayerSpec& layer, std::int64_t rank);
+
+/// Linear layers of the same shape that take rows of x together: (rows, n) = (rows, k) (k, n).
+struct AdaptedLinear {
+    std::int64_t rows = 0, n = 0, k = 0;
+    std::int64_t parts = 1;  ///< modules that share the output's n columns, such as q, k and v
+    std::int64_t count = 1;  ///< independent ones (experts)
+};
+
+/// As in peft: two small products a module, whose result is scaled and added in kernels of their
+/// own.
+void append_adapter_forward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank);
+/// Gradients of A, B and, added to that of the frozen layer, x.
+void append_adapter_backward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank);
+
+}  // namespace sluice

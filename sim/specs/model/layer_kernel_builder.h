@@ -1,0 +1,246 @@
+// How are the kernels of one layer listed, for a block of tokens? layer_kernels.cpp says in which
+// order.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/specs/model/adapters.h"
+#include "sim/specs/model/elementwise_traffic.h"
+#include "sim/specs/model/layer_products.h"
+#include "sim/specs/model/module_experts.h"
+
+namespace sluice {
+
+/// Builds the kernels of one layer for one block of tokens.
+class LayerKernels {
+  public:
+    LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                 KernelStyle style, const ProductPrecision& precision, bool sums_gradients = false,
+                 std::int64_t adapter_rank = 0)
+        : products_(precision, sums_gradients, adapter_rank > 0),
+          adapter_rank_(adapter_rank),
+          experts_in_turn_(style == KernelStyle::modules && layer.feed_forward.experts > 0),
+          hidden_(model.hidden),
+          learned_positions_(model.learned_positions > 0),
+          a_(layer.attention),
+          f_(layer.feed_forward),
+          layer_(layer),
+          block_(block),
+          tokens_(block.tokens()),
+          attention_adds_residual_(style == KernelStyle::fused && layer.norms <= 2),
+          feed_forward_adds_residual_(attention_adds_residual_ && layer.feed_forward.experts == 0),
+          traffic_(elementwise_traffic(style)) {}
+
+    KernelList take() { return std::move(kernels_); }
+
+    void norm(const char* name) {
+        add(elementwise(name, MemoryBoundWork::rms_norm, tokens_, hidden_, traffic_.norm),
+            traffic_.launches_norm);
+    }
+    void norm_backward(const char* name) {
+        add(elementwise(name, MemoryBoundWork::rms_norm_backward, tokens_, hidden_,
+                        traffic_.norm_backward),
+            2 * traffic_.launches_norm);
+    }
+    void attention_residual() {
+        if (!attention_adds_residual_) residual();
+    }
+    void feed_forward_residual() {
+        if (!feed_forward_adds_residual_) residual();
+    }
+
+    void projections() {
+        each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
+            add_product(gemm(name, GemmRole::forward, tokens_, n, k), Known::largest);
+            adapter({tokens_, n, k, parts_of_projection()});
+        });
+    }
+    void projections_backward() {
+        if (a_.qkv_bias) {
+            add(elementwise("bias gradient", MemoryBoundWork::bias_backward, tokens_,
+                            a_.qkv_width(), traffic_.bias_backward));
+        }
+        each_projection([this](const char*, std::int64_t n, std::int64_t k) {
+            linear_backward({tokens_, n, k, parts_of_projection()}, Known::nothing, Known::largest);
+        });
+    }
+    /// Rotary embedding of q and k, and their norms if there are any: one pass each. Learned
+    /// positions are added to the token rows instead.
+    void rotary() {
+        if (a_.qk_norm) on_heads("head norm", MemoryBoundWork::head_norm, traffic_.head_norm);
+        if (!learned_positions_) on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary);
+    }
+    void rotary_backward() {
+        if (!learned_positions_)
+            on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary_backward);
+        if (a_.qk_norm) {
+            on_heads("head norm backward", MemoryBoundWork::head_norm_backward,
+                     traffic_.head_norm_backward);
+        }
+    }
+    AttentionSize attention() const {
+        return {block_.sequences, block_.sequence, a_.heads, a_.kv_heads,
+                a_.head_dim,      a_.value_dim,    a_.window};
+    }
+    void add(Kernel kernel) { kernels_.push_back(kernel); }
+    void add_product(const Kernel& product, Known x) { products_.forward(kernels_, product, x); }
+    void output_projection() {
+        const Kernel output =
+            gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
+        add_product(attention_adds_residual_ ? with_addend(output) : output, Known::nothing);
+        adapter({tokens_, hidden_, a_.output_width()});
+    }
+    void output_projection_backward() {
+        linear_backward({tokens_, hidden_, a_.output_width()}, Known::nothing, Known::nothing);
+    }
+
+    void feed_forward(bool with_down) {
+        route();
+        each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
+                       std::int64_t count) {
+            add_product(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
+                        Known::largest);
+            adapter({rows, f_.projections() * width, hidden_, f_.projections(), count});
+            if (!with_down) return;
+            activation(MemoryBoundWork::swiglu, rows * count, width, traffic_.activation);
+            const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
+            add_product(feed_forward_adds_residual_ ? with_addend(product) : product,
+                        Known::largest);
+            adapter({rows, hidden_, width, 1, count});
+        });
+    }
+    /// Experts get their tokens again, each copy read once and written once.
+    void restore_feed_forward() {
+        if (f_.experts > 0) {
+            add(memory_bound("permute tokens",
+                             2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
+        }
+    }
+    void feed_forward_backward() {
+        each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
+                       std::int64_t count) {
+            linear_backward({rows, hidden_, width, 1, count}, Known::nothing, Known::codes);
+            if (products_.fp8())
+                add(products_.swiglu_backward(rows, width));
+            else
+                activation(MemoryBoundWork::swiglu_and_gradient, rows * count, width,
+                           traffic_.activation_backward);
+            linear_backward({rows, f_.projections() * width, hidden_, f_.projections(), count},
+                            Known::codes, Known::largest);
+        });
+        if (experts_in_turn_) return append_experts_backward(kernels_, experts());
+        if (f_.experts > 0)
+            linear_backward({tokens_, f_.experts, hidden_}, Known::nothing, Known::nothing);
+        route_traffic();
+    }
+    std::int64_t norms() const { return layer_.norms; }
+
+  private:
+    static double product(std::int64_t a, std::int64_t b) {
+        return static_cast<double>(a) * static_cast<double>(b);
+    }
+    void add(Kernel kernel, std::int64_t launches) {
+        kernel.launches = launches;
+        add(kernel);
+    }
+    void residual() {
+        add(memory_bound("residual", traffic_.residual * product(tokens_, hidden_)));
+    }
+    void on_heads(const char* name, MemoryBoundWork work, double bytes_per_element) {
+        const std::int64_t width =
+            a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
+        add(elementwise(name, work, tokens_, width, bytes_per_element), traffic_.launches_rotary);
+    }
+
+    ModuleExperts experts() const { return {f_, hidden_, tokens_, adapter_rank_}; }
+    std::int64_t parts_of_projection() const { return a_.latent ? 1 : 3; }
+    void adapter(const AdaptedLinear& linear) {
+        if (adapter_rank_ > 0) append_adapter_forward(kernels_, linear, adapter_rank_);
+    }
+    void linear_backward(const AdaptedLinear& linear, Known dy, Known x) {
+        const auto& [m, n, k, parts, count] = linear;
+        products_.backward(kernels_, gemm("", GemmRole::forward, m, n, k, count), dy, x);
+        if (adapter_rank_ > 0) append_adapter_backward(kernels_, linear, adapter_rank_);
+    }
+
+    template <typename Use>
+    void each_projection(Use use) {
+        if (!a_.latent) {
+            use("qkv", a_.qkv_width(), hidden_);
+            return;
+        }
+        if (a_.query_rank > 0) {
+            use("query down", a_.query_rank, hidden_);
+            use("query up", a_.query_width(), a_.query_rank);
+        } else {
+            use("query", a_.query_width(), hidden_);
+        }
+        use("kv down", a_.kv_rank + a_.rope_dim, hidden_);
+        use("kv up", a_.heads * (a_.head_dim - a_.rope_dim + a_.value_dim), a_.kv_rank);
+    }
+
+    /// Dense: one block over the tokens of a chunk. Experts: its tokens, spread evenly, and the
+    /// shared block.
+    template <typename Use>
+    void each_block(Use use) {
+        const std::int64_t chunk =
+            block_.feed_forward_chunk == 0 ? tokens_ : block_.feed_forward_chunk;
+        for (std::int64_t done = 0; done < tokens_; done += chunk)
+            each_block_of_chunk(std::min(chunk, tokens_ - done), use);
+    }
+    template <typename Use>
+    void each_block_of_chunk(std::int64_t tokens, Use use) {
+        if (f_.experts == 0) {
+            use("gate and up", "down", tokens, f_.intermediate, std::int64_t{1});
+            return;
+        }
+        const std::int64_t routed = tokens * f_.experts_per_token;
+        const std::int64_t busy = std::min(f_.experts, routed);
+        if (!experts_in_turn_)
+            use("expert gate and up", "expert down", (routed + busy - 1) / busy, f_.intermediate,
+                busy);
+        if (f_.shared_intermediate > 0)
+            use("shared gate and up", "shared down", tokens, f_.shared_intermediate,
+                std::int64_t{1});
+    }
+
+    void activation(MemoryBoundWork work, std::int64_t rows, std::int64_t width,
+                    double bytes_per_element) {
+        constexpr double kUngated = 2.0 / 3;  // two matrices instead of three
+        add(f_.gated
+                ? elementwise("activation", work, rows, width, bytes_per_element)
+                : memory_bound("activation", kUngated * bytes_per_element * product(rows, width)),
+            traffic_.launches_activation);
+    }
+    void route() {
+        if (f_.experts == 0) return;
+        if (experts_in_turn_) return append_experts_forward(kernels_, experts());
+        add(gemm("router", GemmRole::forward, tokens_, f_.experts, hidden_));
+        route_traffic();
+    }
+    /// Tokens are permuted to their experts and back: each copy is read once and written once,
+    /// twice.
+    void route_traffic() {
+        if (f_.experts == 0) return;
+        add(memory_bound("permute tokens",
+                         4.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_), 2));
+    }
+
+    ProductKernels products_;
+    std::int64_t adapter_rank_;
+    bool experts_in_turn_;
+    std::int64_t hidden_;
+    bool learned_positions_;
+    const AttentionSpec& a_;
+    const FeedForwardSpec& f_;
+    const LayerSpec& layer_;
+    TokenBlock block_;
+    std::int64_t tokens_;
+    /// Fused: the product before adds it, unless a norm or other experts are between.
+    bool attention_adds_residual_, feed_forward_adds_residual_;
+    const ElementwiseTraffic& traffic_;
+    KernelList kernels_;
+};
+
+}  // namespace sluice

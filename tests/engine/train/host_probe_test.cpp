@@ -1,0 +1,78 @@
+// Does measuring the host leave all that it measures as it was?
+#include "engine/train/host_probe.h"
+
+#include <algorithm>
+
+#include "sim/plan/schedules/streamed.h"
+#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/model/read_model.h"
+#include "tests/catch.h"
+
+using namespace sluice;
+
+namespace {
+
+/// What stands before a run's first parameters.
+struct BeforeParameters {
+    BeforeParameters(std::int64_t state_bytes, std::int64_t resident)
+        : model(parse_generic_model("layers=4,hidden=256,vocabulary=500")),
+          training(training_with(state_bytes, resident)),
+          plan(plan_streamed(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")),
+                             training)),
+          buffers(model, training, plan, *device, DType::fp32),
+          store(model, static_cast<int>(state_bytes), buffers.resident(), pool, *device) {}
+
+    static TrainingSpec training_with(std::int64_t state_bytes, std::int64_t resident) {
+        TrainingSpec out;
+        out.batch = 2;
+        out.sequence = 16;
+        out.state_bytes = state_bytes;
+        out.resident_layers = resident;
+        return out;
+    }
+    bool all_zero() const {
+        for (int section = 0; section < store.sections(); ++section) {
+            const ParameterBlock& block = store.block(section);
+            const auto zero = [](const void* data, std::int64_t bytes) {
+                const auto* const begin = static_cast<const char*>(data);
+                return std::all_of(begin, begin + bytes, [](char byte) { return byte == 0; });
+            };
+            const std::int64_t moment = (block.state_bytes - 4) / 2;
+            if (!zero(block.high, 2 * block.count) || !zero(block.low, 2 * block.count) ||
+                !zero(block.first_moment, moment * block.count) ||
+                !zero(block.second_moment, moment * block.count))
+                return false;
+        }
+        return true;
+    }
+
+    ModelSpec model;
+    TrainingSpec training;
+    StreamedPlan plan;
+    std::unique_ptr<Device> device = make_cpu_device(1);
+    ThreadPool pool{1};
+    DeviceBuffers buffers;
+    ParameterStore store;
+};
+
+}  // namespace
+
+TEST_CASE("host probe: zeros stay zeros at any precision of the states", "[train]") {
+    for (const std::int64_t state_bytes : {12, 8, 6}) {
+        CAPTURE(state_bytes);
+        BeforeParameters before(state_bytes, 1);
+        const auto rates = probe_host(before.store, before.buffers, before.pool, *before.device, 1);
+        REQUIRE(rates);
+        CHECK(rates->known());
+        CHECK(rates->host_to_device > 0);
+        CHECK(rates->device_to_host > 0);
+        CHECK(before.all_zero());
+    }
+}
+
+TEST_CASE("host probe: a host with few or no layers is not measured", "[train]") {
+    for (const std::int64_t resident : {0, 4}) {
+        BeforeParameters before(12, resident);
+        CHECK_FALSE(probe_host(before.store, before.buffers, before.pool, *before.device));
+    }
+}
