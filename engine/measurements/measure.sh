@@ -74,20 +74,14 @@ train 7b-batch-128-fp8-head-passes-8 "${large[@]}" --batch 128 --steps 7 --passe
 train 7b-batch-8-fp8-head "${large[@]}" --batch 8 --steps 20 "${head[@]}" --resident-layers 28
 train 7b-batch-128-fp8-head-passes-4 "${large[@]}" --batch 128 --steps 7 --passes 4 "${head[@]}" --resident-layers 9 --host-gradient-slabs 8
 train 7b-batch-512-fp8-head-passes-16 "${large[@]}" --batch 512 --steps 5 --passes 16 "${head[@]}" --resident-layers 7 --host-gradient-slabs 8
-for deferred in 0 11;
-do
+for deferred in 0 11; do
     name=7b-batch-8-24-gb$([ $deferred = 0 ] || echo -deferred-$deferred)
     train "$name" --model qwen2.5-7b --untied --batch 8 --steps 12 --max-norm 1000 --learning-rate 2e-5 --device-budget-bytes 24e9 --keep-last-layers 2 --resident-layers 5 --deferred-layers $deferred
 done
-for deferred in 0 14;
-do
-name = 14b - batch - 16 - 8 -
-       byte$([$deferred = 0] || echo - deferred - $deferred) train "$name" --model qwen2 .5 -
-       14b --batch 16 --state - bytes 8 --steps 10 --max - norm 1000 --learning -
-       rate 2e-5 --recompute none-- resident - layers 5 --resident - tables both-- deferred -
-       layers $deferred done
-#One step of minutes is too few for a report : the log has its time.
-       "$program" --data "$text" --learning -
-       rate 1e-4 --model qwen2 .5 - 7b --untied-- batch 1 --seq 524288 --max - norm 1000 --feed -
-       forward - chunk - tokens 16384 --saved - inputs half-- checkpoints host-- keep - attention -
-       layers 27 --resident - tables both-- steps 1 --log "$out/7b-1-by-524288.jsonl"
+for deferred in 0 14; do
+    name=14b-batch-16-8-byte$([ $deferred = 0 ] || echo -deferred-$deferred)
+    train "$name" --model qwen2.5-14b --batch 16 --state-bytes 8 --steps 10 --max-norm 1000 --learning-rate 2e-5 --recompute none --resident-layers 5 --resident-tables both --deferred-layers $deferred
+done
+# One step of minutes is too few for a report: the log has its time.
+"$program" --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 \
+    --saved-inputs half --checkpoints host --keep-attention-layers 27 --resident-tables both --steps 1 --log "$out/7b-1-by-524288.jsonl"
