@@ -74,7 +74,12 @@ std::optional<StartCandidate> one_gpu(const StartQuestion& question, const Plann
     for (const Schedule schedule : schedules_of(spec)) {
         if (best && best->answer->report().asked.training.schedule->ours) break;
         if (!runs_today(schedule, model, spec).runs()) continue;
-        StartCandidate one = candidate_of(question, on_one_gpu(asked, machine, schedule));
+        StartCandidate one;
+        try {
+            one = candidate_of(question, on_one_gpu(asked, machine, schedule));
+        } catch (const InputError&) {
+            continue;  // a rule of that system; others may train it
+        }
         const auto speed = [](const StartCandidate& c) {
             return c.fits() ? c.answer->report().tokens_per_s() : 0;
         };

@@ -182,7 +182,7 @@ std::optional<StartQuestion> StartPage::question() {
 void StartPage::find() {
     if (busy_) {
         session_.cancel(JobKind::start);
-        return finish({});
+        return finish(tr("The search was stopped."));
     }
     const std::optional<StartQuestion> asked = question();
     if (!asked) return;
