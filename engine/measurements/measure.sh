@@ -85,7 +85,7 @@ done
 # One step of minutes is too few for a report: the log has its time.
 "$program" --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 \
     --saved-inputs half --checkpoints host --keep-attention-layers 27 --resident-tables both --steps 1 --log "$out/7b-1-by-524288.jsonl"
-train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
-train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
+train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --recompute none
+train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
 train 7b-batch-32-fp8-head-tiles "${large[@]}" --batch 32 --steps 11 "${head[@]}" --resident-layers 22
 train 7b-batch-128-fp8-head-codes "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 19 --weight-code-layers 20 --host-gradient-slabs 8

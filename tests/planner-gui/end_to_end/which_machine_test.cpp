@@ -64,8 +64,10 @@ void check_verdict(const WindowDriver& driver, const QString& scenario) {
           text(fmt::format("{:.3g} days", cost["days"]["value"].get<double>())));
     CHECK(shown(window, "days_more")
               .startsWith(text(format_usd(cost["payment"]["run_usd"]["value"].get<double>()))));
+    const bool is_ceiling = cost["energy"]["counts"] == "GPU and host at most";
     CHECK(shown(window, "energy") ==
-          text(fmt::format("{:.3g} kWh", cost["energy"]["run_kwh"]["value"].get<double>())));
+          text(fmt::format("{}{:.3g} kWh", is_ceiling ? "at most " : "",
+                           cost["energy"]["run_kwh"]["value"].get<double>())));
     CHECK(shown(window, "bound")
               .startsWith(QStringLiteral("Bound by ") +
                           text(cli["bottleneck_words"].get<std::string>())));

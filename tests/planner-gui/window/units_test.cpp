@@ -36,8 +36,10 @@ QStringList words(const QWidget& in) {
 QStringList words_with(MainWindow& window, const char* pattern) {
     QStringList shown = words(window.verdict()) + words(window.pages());
     // Memory is sold in GB.
-    shown.removeIf(
-        [](const QString& one) { return one.startsWith(QStringLiteral("the price of")); });
+    shown.removeIf([](const QString& one) {
+        return one.startsWith(QStringLiteral("the price of")) ||
+               one.contains(QStringLiteral("have a known price"));
+    });
     return shown.filter(QRegularExpression(QString::fromLatin1(pattern)));
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate
     CHECK(report.advice.suggestions[1].settings.at(0).field == "host_memory");
     c.machine.host.memory_capacity_most = 20'000'000'000;
     CHECK(c.asked().advice.suggestions.size() == 1);
-    c.machine.gpu.memory_capacity = 20'000'000'000;
+    c.machine.gpu.memory_capacity = 12'000'000'000;
     CHECK(c.asked().advice.suggestions.empty());
 }
 
@@ -55,11 +55,11 @@ TEST_CASE("suggestions: messages use the chosen units", "[simulate]") {
 
 TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     Case c;
-    c.machine.host.memory_capacity = 20'000'000'000;
-    c.machine.host.memory_capacity_most = 25'000'000'000;
+    c.machine.host.memory_capacity = 12'000'000'000;
+    c.machine.host.memory_capacity_most = 15'000'000'000;
     c.machine.gpu.memory_capacity = 12'000'000'000;
     CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
-          "no nearby setting fits: fewer --layers or a larger machine is needed (this one has 25.0 "
+          "no nearby setting fits: fewer --layers or a larger machine is needed (this one has 15.0 "
           "GB of host memory at most)");
     // What the model needs would fit, a sequence of that length does not; shorter than 1,024 tokens
     // is not tried.

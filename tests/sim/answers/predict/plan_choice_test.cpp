@@ -112,14 +112,15 @@ TEST_CASE("plan choice: buffers are smaller where nothing else fits, unless they
     TrainingSpec asked = batch_of(16);
     asked.state_bytes = 5;
     asked.clipping = Clipping::off;
-    const PlanChoice choice = choose_plan(model, machine, asked, {});
+    // With half of the inputs, larger buffers would fit.
+    const PlanChoice choice = choose_plan(model, machine, asked, {"saved_inputs"});
     REQUIRE_FALSE(choice.settings.empty());
     CHECK(choice.training.resident_layers > 20);
     CHECK(choice.training.gradient_slabs == 1);
     CHECK(check_fit(plan_step(model, machine, choice.training), machine, choice.training).fits());
-    CHECK(choose_plan(model, machine, asked, {"gradient_slabs"}).settings.empty());
+    CHECK(choose_plan(model, machine, asked, {"saved_inputs", "gradient_slabs"}).settings.empty());
     asked.state_bytes = 4;
-    const PlanChoice smaller = choose_plan(model, machine, asked, {});
+    const PlanChoice smaller = choose_plan(model, machine, asked, {"saved_inputs"});
     REQUIRE_FALSE(smaller.settings.empty());
     CHECK(smaller.training.gradient_slabs == asked.gradient_slabs);
 }
@@ -167,7 +168,7 @@ TEST_CASE("plan choice: weights are cast to FP8 once a step where that gains", "
                      fixed = choose_plan(eight_layers(), machine, asked, {"weight_code_layers"});
     CHECK(free.training.weight_code_layers > 0);
     CHECK(fixed.training.weight_code_layers == 0);
-    CHECK(*free.step < 0.995 * *fixed.step);
+    CHECK(*free.step < 0.999 * *fixed.step);
     asked.compute = Compute::bf16;
     CHECK(choose_plan(eight_layers(), machine, asked, {}).training.weight_code_layers == 0);
 }
