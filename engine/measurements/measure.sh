@@ -1,12 +1,11 @@
-#!/ usr / bin / env bash
-#Trains on this machine's GPU for the reports in this folder.
-#usage : measure.sh SLUICE_TRAIN TEXT OUT_FOLDER
+#!/usr/bin/env bash
+# Trains on this machine's GPU for the reports in this folder.
+# usage: measure.sh SLUICE_TRAIN TEXT OUT_FOLDER
 set -euo pipefail
 program=$1 text=$2 out=$3
 mkdir -p "$out"
 
-#train NAME FLAG... : random weights, real text, \
-    one token a byte.A limit of 1000 is never reached : no step is redone.
+# train NAME FLAG...: random weights, real text, one token a byte. A limit of 1000 is never reached: no step is redone.
 train() {
     local name=$1
     shift
