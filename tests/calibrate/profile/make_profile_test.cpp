@@ -27,7 +27,7 @@ Measurements with_bumps(Measurements m) {
 
 }  // namespace
 
-TEST_CASE("make profile: of a host alone nothing of a GPU is said, so that a base can say it") {
+TEST_CASE("make profile: a host alone leaves the GPU to the base") {
     Measurements host = synthetic::cpu_machine();
     host.facts.activations = "";
     std::erase_if(host.cases, [](const CaseRecord& record) {

@@ -108,7 +108,7 @@ TEST_CASE("big matrices: SwiGLU, rotation, sums of columns", "[cuda_kernels][lon
         kernels.bias_backward(parts.vector(), qkv.view().row_range(half * rows / 2, rows / 2),
                               half > 0);
     CHECK(share_of({0.5, 1e-4}, dbias.read(), parts.read()) <= 1);
-    // Sequences as long as the rows that are compared, so that positions begin anew there.
+    // Sequences as long as the rows that are compared, so that positions begin at zero there.
     const std::int64_t last = rows - kSomeRows;
     const CopyOfRows of(qkv.view(), last, kSomeRows);
     const auto shape_of = [](std::int64_t sequences) {
