@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/catch.h"
 
 namespace sluice {
@@ -26,10 +28,10 @@ std::vector<float> read_columns(Matrix matrix, std::int64_t first, std::int64_t 
     SLUICE_CHECK_CUDA(
         cudaMemcpy2D(numbers.data(), width, static_cast<const std::uint16_t*>(matrix.data) + first,
                      pitch, width, static_cast<std::size_t>(matrix.rows), cudaMemcpyDeviceToHost));
-    std::vector<float> values;
-    values.reserve(numbers.size());
-    for (const std::uint16_t number : numbers)
-        values.push_back(std::bit_cast<float>(std::uint32_t{number} << 16));
+    std::vector<float> values(numbers.size());
+    std::transform(numbers.begin(), numbers.end(), values.begin(), [](std::uint16_t number) {
+        return std::bit_cast<float>(std::uint32_t{number} << 16);
+    });
     return values;
 }
 
