@@ -33,6 +33,14 @@ struct TransformerLayer::Pass {
     /// Of tensors whose largest number is found where they are written; null without FP8.
     Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr;
     Vector vector(const TensorPlace& place) const { return weights.vector(place); }
+    /// The pass for tokens after the first ones, which have cast the weights or found their scales.
+    Pass for_later_tokens() const {
+        Pass later = *this;
+        later.weights.first = false;
+        for (Operand* const weight : {&later.qkv, &later.output, &later.gate_up, &later.down})
+            weight->measured = true;
+        return later;
+    }
     /// y = x W^T.
     void linear(Matrix y, Operand x, const Operand& weight, Matrix addend = {},
                 Vector bias = {}) const {
@@ -159,8 +167,10 @@ void TransformerLayer::forward_again(Kernels& kernels, const LayerWeights& weigh
     if (!a.residual.present()) {
         a.residual = hidden_matrix(workspace, block_.tokens());
         const Bytes half = workspace.used();
-        attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()),
-                       !kept.attention_output.present(), workspace);
+        if (kept.attention_output.present())
+            pass.linear(a.residual, {a.attention_output}, pass.output, x);
+        else
+            attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
         workspace.rewind(half);
     }
     feed_forward(pass, a, y, workspace);
@@ -168,14 +178,16 @@ void TransformerLayer::forward_again(Kernels& kernels, const LayerWeights& weigh
 
 void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a, Matrix y,
                                     Workspace& workspace) const {
+    const Pass later = pass.for_later_tokens();
     each_chunk(a, workspace, [&](const Chunk& c) {
         Kernels& kernels = pass.kernels;
+        const Pass& now = c.begin == 0 ? pass : later;
         kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
-        pass.linear(c.gate_up, {c.normed, pass.feed_forward_input}, pass.gate_up);
+        now.linear(c.gate_up, {c.normed, pass.feed_forward_input}, now.gate_up);
         kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
-        pass.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, pass.down,
-                    c.residual);
+        now.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, now.down,
+                   c.residual);
     });
 }
 

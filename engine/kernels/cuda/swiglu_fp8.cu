@@ -48,21 +48,30 @@ struct Part {
     __device__ int column() const { return first_column + 8 * group; }
 };
 
+/// What a thread reads: 8 columns of each of its rows.
 template <bool kCodes>
-__global__ void __launch_bounds__(kThreads) largest_kernel(SwigluArguments in, std::int64_t rows) {
-    const Part part;
-    unsigned gradient = 0, product = 0;
-    if (part.row() < rows && part.column() < in.width) {
-        GateUp<8, kCodes> gate_up[kRows];
-        Packet<8> dproduct[kRows];
+struct Loaded {
+    GateUp<8, kCodes> gate_up[kRows];
+    Packet<8> dproduct[kRows];
+    __device__ Loaded(const SwigluArguments& in, const Part& part) {
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
             gate_up[r].load(in, part.row() + r, part.column());
             dproduct[r] = Packet<8>::load(in.product.row(part.row() + r) + part.column());
         }
+    }
+    __device__ Results results(int r) const { return Results::of(gate_up[r], dproduct[r]); }
+};
+
+template <bool kCodes>
+__global__ void __launch_bounds__(kThreads) largest_kernel(SwigluArguments in, std::int64_t rows) {
+    const Part part;
+    unsigned gradient = 0, product = 0;
+    if (part.row() < rows && part.column() < in.width) {
+        const Loaded<kCodes> loaded(in, part);
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-            const Results found = Results::of(gate_up[r], dproduct[r]);
+            const Results found = loaded.results(r);
             gradient = found.up.raise(found.gate.raise(gradient));
             product = found.product.raise(product);
         }
@@ -105,17 +114,11 @@ __global__ void __launch_bounds__(kThreads)
                 product_factor = factor_of<DType::e4m3>(in.product_scale);
     const Part part;
     if (part.row() < rows && part.column() < in.width) {
-        GateUp<8, kCodes> gate_up[kRows];
-        Packet<8> dproduct[kRows];
-#pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-            gate_up[r].load(in, part.row() + r, part.column());
-            dproduct[r] = Packet<8>::load(in.product.row(part.row() + r) + part.column());
-        }
+        const Loaded<kCodes> loaded(in, part);
         uint2 gates[kRows], ups[kRows], products[kRows];
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-            const Results found = Results::of(gate_up[r], dproduct[r]);
+            const Results found = loaded.results(r);
             gates[r] = eight_codes<DType::e5m2>(found.gate, factor);
             ups[r] = eight_codes<DType::e5m2>(found.up, factor);
             products[r] = eight_codes<DType::e4m3>(found.product, product_factor);

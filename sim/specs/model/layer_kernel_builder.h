@@ -186,8 +186,10 @@ class LayerKernels {
     void each_block(Use use) {
         const std::int64_t chunk =
             block_.feed_forward_chunk == 0 ? tokens_ : block_.feed_forward_chunk;
-        for (std::int64_t done = 0; done < tokens_; done += chunk)
+        for (std::int64_t done = 0; done < tokens_; done += chunk) {
             each_block_of_chunk(std::min(chunk, tokens_ - done), use);
+            products_.had_weights();
+        }
     }
     template <typename Use>
     void each_block_of_chunk(std::int64_t tokens, Use use) {

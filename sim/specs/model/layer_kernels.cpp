@@ -5,21 +5,30 @@
 namespace sluice {
 namespace {
 
-/// The part of forward up to the attention residual, which recomputation also runs.
-void append_attention_forward(LayerKernels& k, bool with_attention) {
-    k.norm("norm");
-    k.projections();
-    k.rotary();
-    if (with_attention) k.add(attention_forward(k.attention()));
+/// From attention's output to the input of the feed-forward.
+void append_attention_residual(LayerKernels& k) {
     k.output_projection();
     if (k.norms() > 2) k.norm("norm after attention");
     k.attention_residual();
     k.norm("norm");
 }
 
+/// The part of forward up to the input of the feed-forward, which recomputation also runs.
+void append_attention_forward(LayerKernels& k, bool with_attention) {
+    k.norm("norm");
+    k.projections();
+    k.rotary();
+    if (with_attention) k.add(attention_forward(k.attention()));
+    append_attention_residual(k);
+}
+
 /// Forward, less what was kept.
 KernelList forward_without(Recompute kept, LayerKernels k) {
-    kept == Recompute::none ? k.norm("norm") : append_attention_forward(k, kept == Recompute::full);
+    switch (kept) {
+        case Recompute::full: append_attention_forward(k, true); break;
+        case Recompute::keep_attention: append_attention_residual(k); break;
+        case Recompute::none: k.norm("norm"); break;
+    }
     k.feed_forward(true);
     if (k.norms() > 2) k.norm("norm after feed-forward");
     k.feed_forward_residual();

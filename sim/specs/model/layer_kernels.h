@@ -39,6 +39,10 @@ enum class WeightCodes : std::uint8_t {
     for_step,  ///< as `first`, in both orders, which are kept for the step
     kept,      ///< of an earlier pass
 };
+constexpr WeightCodes after_first(WeightCodes codes) {
+    if (codes == WeightCodes::first) return WeightCodes::again;
+    return codes == WeightCodes::for_step ? WeightCodes::kept : codes;
+}
 
 /// In what form a layer's products read their operands.
 struct ProductPrecision {

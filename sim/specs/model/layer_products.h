@@ -21,6 +21,8 @@ class ProductKernels {
     /// Gradients of input (m, k) = dy (m, n) W (n, k) and weights (n, k) = dy^T (n, m) x (m, k).
     void backward(KernelList& out, const Kernel& product, Known dy = Known::nothing,
                   Known x = Known::nothing) const;
+    /// The products that follow read weights that products before have read in this pass.
+    void had_weights() { precision_.weights = after_first(precision_.weights); }
     /// Of SwiGLU over (rows, width), if it writes codes: gate, up and the product's gradient are
     /// read for the largest numbers, and again to write codes of the gradient of gate and up in
     /// both orders and of the product in one.

@@ -2,6 +2,8 @@
 // that compute nothing, on addresses without memory behind them.
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "sim/specs/model/attention_workspace.h"
@@ -15,6 +17,8 @@ namespace {
 
 class NoKernels final : public Kernels {
   public:
+    std::vector<Fp8Cast> casts;
+
     void gemm(const Product&) override {}
     void rms_norm(Matrix, Matrix, Vector, float, Fp8Scale*) override {}
     void rms_norm_backward(Matrix, bool, Matrix, Matrix, Vector, float, Vector, bool) override {}
@@ -39,7 +43,7 @@ class NoKernels final : public Kernels {
     void sum_squares(Vector, double*) override {}
     void round_to_bf16(Vector, Vector) override {}
     void adamw(const BlockUpdate&) override {}
-    void cast_fp8(const Fp8Cast&) override {}
+    void cast_fp8(const Fp8Cast& cast) override { casts.push_back(cast); }
     void fill_zero(void*, std::int64_t) override {}
 };
 
@@ -156,6 +160,34 @@ TEST_CASE("layers: attention in parts finds its room, for long sequences", "[lay
                 check_layer(read_model(name), t, addresses.base());
             }
         }
+    }
+}
+
+TEST_CASE("fp8: a feed-forward in chunks looks for the largest numbers of weights once",
+          "[layers]") {
+    const Addresses addresses;
+    const ModelSpec model = read_model("qwen2.5-7b");
+    constexpr TokenBlock kWhole = {1, 4096, 0}, kQuarters = {1, 4096, 1024};
+    const Workspace memory(addresses.base(), Bytes{1} << 40);
+    const auto casts_of = [&](TokenBlock block, bool keeps_codes) {
+        NoKernels kernels;
+        const Matrix x(addresses.base(), DType::bf16, block.tokens(), model.hidden);
+        TransformerLayer(model, model.kinds.front(), block, DType::bf16)
+            .forward(kernels, {addresses.base(), memory, keeps_codes, true}, x, x, {}, memory,
+                     memory);
+        return kernels.casts;
+    };
+    const auto seeking = [](const std::vector<Kernels::Fp8Cast>& casts) {
+        return std::count_if(casts.begin(), casts.end(),
+                             [](const Kernels::Fp8Cast& cast) { return !cast.measured; });
+    };
+    // Four weights and attention's output. Each chunk casts two inputs, and with no codes kept two
+    // weights.
+    for (const bool keeps_codes : {false, true}) {
+        const auto whole = casts_of(kWhole, keeps_codes), chunks = casts_of(kQuarters, keeps_codes);
+        CHECK(seeking(whole) == 5);
+        CHECK(seeking(chunks) == 5);
+        CHECK(chunks.size() - whole.size() == 3 * (keeps_codes ? 2 : 4));
     }
 }
 

@@ -15,9 +15,9 @@ KernelList backward(const ProductPrecision& precision) {
     const ModelSpec model = read_model("qwen2.5-7b");
     return backward_kernels(model, model.layer(0), kBlock, KernelStyle::fused, true, precision);
 }
-KernelList forward(WeightCodes weights) {
+KernelList forward(WeightCodes weights, std::int64_t chunk = 0) {
     const ModelSpec model = read_model("qwen2.5-7b");
-    return forward_kernels(model, model.layer(0), kBlock, KernelStyle::fused,
+    return forward_kernels(model, model.layer(0), {32, 1024, chunk}, KernelStyle::fused,
                            {Compute::fp8, weights});
 }
 
@@ -59,6 +59,15 @@ TEST_CASE("fp8: weights are cast for each product, or once a step", "[plan]") {
     CHECK(added(WeightCodes::first) == Approx(2.1 + 3.1));
     CHECK(added(WeightCodes::again) == Approx(3.1));
     CHECK(added(WeightCodes::for_step) == Approx(2.1 + 4.9));
+
+    // Chunks of the feed-forward after the first one know the largest numbers, or have the codes.
+    const double chunked = 3584.0 * (37888 + 18944) / weights;
+    const auto added_in_chunks = [&](WeightCodes of) {
+        const auto bytes = [&](WeightCodes each) { return total_bytes(forward(each, 8192)); };
+        return (bytes(of) - bytes(WeightCodes::kept)) / weights;
+    };
+    CHECK(added_in_chunks(WeightCodes::first) == Approx(2.1 + 3.1 + 3 * 3.1 * chunked));
+    CHECK(added_in_chunks(WeightCodes::for_step) == Approx(2.1 + 4.9));
 
     const ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec training;

@@ -94,7 +94,8 @@ TEST_CASE("layer kernels: forward again is forward without what was kept", "[mod
     const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
     CHECK(total_flops(again(Recompute::full)) == total_flops(forward));
     CHECK(total_bytes(again(Recompute::full)) == total_bytes(forward));
-    CHECK(total_flops(again(Recompute::keep_attention)) == kProducts);
+    CHECK(total_flops(again(Recompute::keep_attention)) == kProducts - kQkv);
+    CHECK_FALSE(has(again(Recompute::keep_attention), "rotary"));
     // Gate and up, down: three matrices of 3584 x 18944.
     CHECK(total_flops(again(Recompute::none)) == 3 * kDown);
 }
