@@ -73,23 +73,44 @@ Bytes most_alive(const std::vector<Item>& items) {
     return most;
 }
 
-/// Keeps in `best` the layout that needs the least: of this order, and of orders in which the item
-/// that ended highest goes first, and so lower.
-void improve(std::vector<Item> items, ArenaLayout& best) {
-    constexpr int kTries = 12;
-    for (int i = 0; i < kTries; ++i) {
-        const std::vector<Bytes> offsets = place(items);
-        const auto top = static_cast<std::ptrdiff_t>(highest(items, offsets));
-        const Bytes total =
-            offsets[static_cast<std::size_t>(top)] + items[static_cast<std::size_t>(top)].bytes;
-        if (best.total == 0 || total < best.total) {
-            best.total = total;
-            for (std::size_t k = 0; k < items.size(); ++k) {
-                best.offset[items[k].buffer] = offsets[k];
-                best.bytes[items[k].buffer] = items[k].bytes;
+/// The layout that needs the least of those tried, and the order in which its items were placed.
+struct Best {
+    ArenaLayout layout;
+    std::vector<Item> order;
+
+    /// Tries this order, and orders in which the item that ended highest goes first, and so lower.
+    void improve(std::vector<Item> items) {
+        constexpr int kTries = 12;
+        for (int i = 0; i < kTries; ++i) {
+            const std::vector<Bytes> offsets = place(items);
+            const auto top = static_cast<std::ptrdiff_t>(highest(items, offsets));
+            const Bytes total =
+                offsets[static_cast<std::size_t>(top)] + items[static_cast<std::size_t>(top)].bytes;
+            if (layout.total == 0 || total < layout.total) {
+                layout.total = total;
+                order = items;
+                for (std::size_t k = 0; k < items.size(); ++k) {
+                    layout.offset[items[k].buffer] = offsets[k];
+                    layout.bytes[items[k].buffer] = items[k].bytes;
+                }
             }
+            std::rotate(items.begin(), items.begin() + top, items.begin() + top + 1);
         }
-        std::rotate(items.begin(), items.begin() + top, items.begin() + top + 1);
+    }
+};
+
+/// Another order of all items.
+void shuffle(std::vector<Item>& items, std::mt19937& random) {
+    for (std::size_t k = items.size() - 1; k > 0; --k)
+        std::swap(items[k], items[random() % (k + 1)]);
+}
+
+/// Three items change their places in the order.
+void move_some(std::vector<Item>& items, std::mt19937& random) {
+    for (int i = 0; i < 3; ++i) {
+        const auto from = items.begin() + static_cast<std::ptrdiff_t>(random() % items.size()),
+                   to = items.begin() + static_cast<std::ptrdiff_t>(random() % items.size());
+        from < to ? std::rotate(from, from + 1, to + 1) : std::rotate(to, from, from + 1);
     }
 }
 
@@ -97,29 +118,35 @@ void improve(std::vector<Item> items, ArenaLayout& best) {
 
 ArenaLayout layout_arena(const MemoryPlan& plan, OperationId operations, int scale, Bytes room) {
     std::vector<Item> items = items_of(plan, operations, scale, room);
-    ArenaLayout best{std::vector<Bytes>(plan.buffers.size(), -1),
-                     std::vector<Bytes>(plan.buffers.size(), 0), 0};
-    if (items.empty()) return best;
+    Best best{{std::vector<Bytes>(plan.buffers.size(), -1),
+               std::vector<Bytes>(plan.buffers.size(), 0), 0},
+              {}};
+    if (items.empty()) return best.layout;
     const Bytes least = most_alive(items);
     // First fit. No single order is best: for 7B at batch 8, the longest lived first wastes 16%.
+    // For 7B at batch 32 with everything kept it wastes 0.5%, and the shortest lived first nothing:
+    // the tensors of the loss share one place with the workspaces of forward and of backward.
     std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
         return a.length() != b.length() ? a.length() > b.length() : a.bytes > b.bytes;
     });
-    improve(items, best);
-    // Then pseudorandom orders, the same ones every time; more of them for few buffers. Ten times
-    // as many while 0.4% are wasted: the trainer refuses more than 1%, and 8 layers of 7B with
-    // --kept-bits 8 wasted 1.2%.
+    best.improve(items);
+    std::reverse(items.begin(), items.end());
+    best.improve(items);
+    // Then pseudorandom orders, the same ones every time, in turn of all items and near the best
+    // one; more of them for few buffers. Ten times as many while 0.4% are wasted: the trainer
+    // refuses more than 1%. Of 1,838 random plans, 9 waste more than 0.1% and none more than 0.4%.
     std::mt19937 random(1);
     const std::size_t orders = 1 + 10'000 / items.size();
     const auto enough = [&](std::size_t tried) {
-        return best.total <= least || (tried >= orders && best.total <= least + least / 250);
+        const Bytes total = best.layout.total;
+        return total <= least || (tried >= orders && total <= least + least / 250);
     };
     for (std::size_t i = 0; i < 10 * orders && !enough(i); ++i) {
-        for (std::size_t k = items.size() - 1; k > 0; --k)
-            std::swap(items[k], items[random() % (k + 1)]);
-        improve(items, best);
+        if (i % 2 == 0) items = best.order;
+        i % 2 == 0 ? move_some(items, random) : shuffle(items, random);
+        best.improve(items);
     }
-    return best;
+    return best.layout;
 }
 
 }  // namespace sluice
