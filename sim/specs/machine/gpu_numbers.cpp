@@ -157,7 +157,7 @@ constexpr std::array kGpuRows = {
         fill<&MachineSpec::gpu, &GpuSpec::gemm_flops_per_s>, &gemm_rate, MeasuredBy{"gemm"},
         AtMost{kPeakGemm}, RateGroup::kernels, Transfer::products),
     row("gpu.fp8_dense_tflops", Trust::datasheet,
-        fill<&MachineSpec::gpu, &GpuSpec::fp8_gemm_flops_per_s>, &fp8_rate),
+        fill<&MachineSpec::gpu, &GpuSpec::fp8_gemm_flops_per_s>, &fp8_rate, RateGroup::kernels),
     row("kernels.gemm_overhead_us", Trust::measured,
         fill<&MachineSpec::gpu, &GpuSpec::gemm_overhead>, OnH200{4}, MeasuredBy{"gemm"},
         RateGroup::kernels, Transfer::as_measured),

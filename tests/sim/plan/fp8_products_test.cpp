@@ -3,6 +3,7 @@
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/kernel_time.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/sim/specs/model/input_error_of.h"
 
@@ -89,6 +90,11 @@ TEST_CASE("fp8: products run at the measured share of their rate", "[plan]") {
     CHECK(fp8.at_limit < 0.6 * bf16.at_limit);
     CHECK(fp8.at_limit > 0.5 * bf16.at_limit);
     CHECK(fp8.joules < bf16.joules);
+
+    MachineSpec slower = machine("h200-pcie5-16vcpu-128gib");
+    scale_group(slower, RateGroup::kernels, 0.5);
+    const KernelCost halved = kernels_cost(slower.gpu, {in_fp8(plain)}, KernelStyle::fused);
+    CHECK(halved.at_limit == Approx(2 * fp8.at_limit));
 }
 
 TEST_CASE("fp8: a plan has room for the operands of one product", "[plan]") {
