@@ -4,6 +4,7 @@
 #   peers-h200-other-settings.json   the same with other models and batches
 #   peers-h200-3.json                more of them, on machines with a slower host, of the kind of ...-3
 #   probe-h200/steps                 steps of sluice-train on a machine that sluice-probe had measured for a minute
+#   fp8-h200/steps                   steps of sluice-train in FP8, predicted before they were trained
 #   published/*.json                 published steps, each with its machine
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/elsewhere of
 #                                    another machine of the kind
@@ -16,7 +17,7 @@
 #   FOLDER  holds these files; default: the folder of this script
 set -euo pipefail
 
-[ $# = 1 ] || [ $# = 2 ] || { sed -n 15,16p "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n 16,17p "$0" >&2; exit 2; }
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
@@ -62,6 +63,8 @@ slower=$folder/peers-h200-3.json
 [ ! -e "$slower" ] || compare h200-pcie5-16vcpu-128gib-3 "$slower"
 probe=$folder/probe-h200
 [ ! -d "$probe" ] || compare "$probe/profile.json" --limit 10% "$probe/steps"
+fp8=$folder/fp8-h200/steps
+[ ! -d "$fp8" ] || compare h200-pcie5-16vcpu-128gib-2 --limit 6% --limit-mean 3% "$fp8"
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()

@@ -34,7 +34,7 @@ class CompareAll(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"predictions for {MACHINE}\n", done.stdout)
         for folder in VALIDATION.glob("*/"):
-            for report in [*folder.glob("look/*.json"), *folder.glob("held-out/*.json")]:
+            for report in [file for group in ("look", "held-out", "steps") for file in folder.glob(f"{group}/*.json")]:
                 self.assertIn(f"\n{report.stem} ", done.stdout)
 
     def test_both_groups_are_compared(self):
