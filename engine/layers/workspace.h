@@ -34,6 +34,7 @@ class Workspace {
     }
     /// Frees everything taken after `mark`, an earlier used().
     void rewind(Bytes mark) { used_ = mark; }
+    void* data() const { return base_; }
     bool present() const { return bytes_ > 0; }
     Bytes used() const { return used_; }
     Bytes most() const { return most_; }  ///< the most ever taken at once

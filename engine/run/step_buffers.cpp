@@ -34,7 +34,9 @@ Bytes largest_slot(const ModelSpec& model) {
 
 DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& training,
                              const StreamedPlan& plan, Device& device, DType activations)
-    : ids_(plan.buffers),
+    : model_(model),
+      training_(training),
+      ids_(plan.buffers),
       depth_(training.buffer_depth),
       slabs_(training.gradient_slabs),
       micro_batches_(training.micro_batches()),
@@ -102,7 +104,11 @@ Matrix DeviceBuffers::coming_back(std::int64_t which) const {
     return both.row_range(which % 2 * micro_tokens_, micro_tokens_);
 }
 
-Workspace DeviceBuffers::kept(int layer, std::int64_t j) const {
+Workspace DeviceBuffers::kept(Direction direction, int layer, std::int64_t j) const {
+    if (keeps_on_host(model_, training_, layer)) {
+        const std::int64_t turn = kept_turn(model_, training_, direction, layer, j);
+        return workspace(ids_.kept_in_turn[static_cast<std::size_t>(turn % 2)]);
+    }
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};
     const Bytes part = bytes(id) / of_a_pass_ / kPartAlignment * kPartAlignment;
@@ -155,9 +161,13 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const Parameter
 }  // namespace
 
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
-                         const ParameterStore& store, ThreadPool& pool, Device& device,
-                         DType activations)
-    : tokens_(training.tokens()), hidden_(model.hidden), type_(activations) {
+                         const ParameterStore& store, const DeviceBuffers& on_device,
+                         ThreadPool& pool, Device& device, DType activations)
+    : tokens_(training.tokens()),
+      hidden_(model.hidden),
+      of_a_pass_(training.micro_batches_of_a_pass()),
+      type_(activations),
+      kept_part_(on_device.leaving_bytes()) {
     const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
     Parts parts;
     if (training.resident_embedding()) {
@@ -172,6 +182,9 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
     for (int layer = 0; layer < store.layers(); ++layer)
         checkpoints_.push_back(input_leaves(model, training, layer) ? parts.add(row_bytes)
                                                                     : rows_in_);
+    for (int layer = 0; layer < store.layers(); ++layer)
+        kept_.push_back(keeps_on_host(model, training, layer) ? parts.add(kept_part_ * of_a_pass_)
+                                                              : 0);
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
     if (training.resident_embedding()) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
@@ -184,6 +197,10 @@ void HostBuffers::write_token_index(std::span<const std::int32_t> inputs,
     std::copy(inputs.begin(), inputs.end(), index.inputs);
     std::copy_n(rows.order, inputs.size(), index.order);
     std::copy_n(rows.rows, rows.count, index.rows);
+}
+
+char* HostBuffers::kept(int layer, std::int64_t j) const {
+    return pinned_.data() + kept_[static_cast<std::size_t>(layer)] + j % of_a_pass_ * kept_part_;
 }
 
 Matrix HostBuffers::checkpoint(int layer) const {

@@ -64,8 +64,11 @@ class DeviceBuffers {
         return fp8_head_ ? workspace(ids_.fp8_operands) : Workspace();
     }
     Workspace logits() const { return workspace(ids_.logits); }
-    /// Tensors that a layer keeps of micro-batch `j`; an empty workspace if it keeps nothing.
-    Workspace kept(int layer, std::int64_t j) const;
+    /// Tensors that a layer keeps of micro-batch `j`; an empty workspace if it keeps nothing. Those
+    /// that leave are in one of two places, in forward and in backward.
+    Workspace kept(Direction direction, int layer, std::int64_t j) const;
+    /// Of one that leaves.
+    Bytes leaving_bytes() const { return bytes(ids_.kept_in_turn[0]); }
 
   private:
     void* at(BufferId id) const {
@@ -76,6 +79,8 @@ class DeviceBuffers {
     }
     Workspace workspace(BufferId id) const { return {at(id), bytes(id)}; }
 
+    const ModelSpec& model_;
+    const TrainingSpec& training_;
     const StreamedBuffers& ids_;
     std::int64_t depth_, slabs_, micro_batches_, of_a_pass_, micro_tokens_, hidden_;
     int layers_, first_streamed_;
@@ -101,7 +106,8 @@ struct TokenIndex {
 class HostBuffers {
   public:
     HostBuffers(const ModelSpec& model, const TrainingSpec& training, const ParameterStore& store,
-                ThreadPool& pool, Device& device, DType activations);
+                const DeviceBuffers& on_device, ThreadPool& pool, Device& device,
+                DType activations);
 
     Bytes bytes() const { return pinned_.bytes() + row_sums_.bytes(); }
     /// (tokens, hidden) of the embedding, and their gradients; absent if the embedding is resident.
@@ -119,18 +125,22 @@ class HostBuffers {
     StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
     /// A layer's input on the host. Layer 0's is rows_in() if the embedding is on the host.
     Matrix checkpoint(int layer) const;
+    /// What a layer keeps of micro-batch `j`. Precondition: it leaves.
+    char* kept(int layer, std::int64_t j) const;
     float* row_sums() const { return row_sums_.at<float>(0); }
 
   private:
     Matrix rows(Bytes offset) const { return {pinned_.data() + offset, type_, tokens_, hidden_}; }
 
-    std::int64_t tokens_, hidden_;
+    std::int64_t tokens_, hidden_, of_a_pass_;
     DType type_;
     HostRegion pinned_, row_sums_;
     Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, sums_ = 0;
     /// Of each layer's input on the host; that of the rows where it does not leave.
     std::vector<Bytes> checkpoints_;
     std::vector<Bytes> gradients_;
+    std::vector<Bytes> kept_;  ///< of each layer; 0 where nothing leaves
+    Bytes kept_part_ = 0;      ///< of a micro-batch
 };
 
 }  // namespace sluice

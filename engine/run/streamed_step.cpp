@@ -32,7 +32,8 @@ float loss_scale(std::span<const std::int32_t> targets) {
 /// Whether a step that only finds the loss leaves the operation out.
 constexpr bool only_trains(OperationKind kind) {
     return kind == OperationKind::backward || kind == OperationKind::update ||
-           kind == OperationKind::embedding_backward;
+           kind == OperationKind::embedding_backward || kind == OperationKind::copy_kept_out ||
+           kind == OperationKind::copy_kept_in;
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
       kinds_(layer_kinds(model, training.micro_batch_block(), activations)),
       head_(model, training.loss_chunk_tokens),
       device_buffers_(buffers),
-      host_buffers_(model, training, store, pool, device, activations),
+      host_buffers_(model, training, store, buffers, pool, device, activations),
       resident_(model, store, device, device_buffers_),
       rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, training.tokens(),
             host_buffers_.row_sums()),
@@ -118,6 +119,9 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
         case OperationKind::copy_checkpoint_in:
         case OperationKind::copy_checkpoint_out:
             return copy_checkpoint(op);
+        case OperationKind::copy_kept_in:
+        case OperationKind::copy_kept_out:
+            return copy_kept(op);
         case OperationKind::forward:
             return forward(op);
         case OperationKind::loss:
@@ -165,23 +169,36 @@ void StreamedStep::copy_checkpoint(const Operation& op) {
     }
 }
 
+void StreamedStep::copy_kept(const Operation& op) {
+    const bool out = op.kind == OperationKind::copy_kept_out;
+    char* const on_host = host_buffers_.kept(op.layer, op.micro_batch);
+    void* const on_device =
+        device_buffers_
+            .kept(out ? Direction::forward : Direction::backward, op.layer, op.micro_batch)
+            .data();
+    device_.copy(op.lane, out ? on_host : on_device, out ? on_device : on_host,
+                 device_buffers_.leaving_bytes());
+}
+
 const TransformerLayer& StreamedStep::layer(int index) const {
     return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(index)])];
 }
 
-LayerActivations StreamedStep::kept(int index, std::int64_t micro_batch) const {
-    Workspace memory = device_buffers_.kept(index, micro_batch);
+LayerActivations StreamedStep::kept(Direction direction, int index,
+                                    std::int64_t micro_batch) const {
+    Workspace memory = device_buffers_.kept(direction, index, micro_batch);
     return layer(index).keep(recompute_of(model_, training_, index), memory, training_.kept_bits);
 }
 
 void StreamedStep::forward(const Operation& op) {
     if (op.layer == 0 && op.micro_batch == 0)
         device_.kernels().fill_zero(device_buffers_.sums(), sizeof(StepSums));
-    layer(op.layer).forward(
-        device_.kernels(), device_buffers_.weights(op.layer, op.micro_batch == 0),
-        device_buffers_.hidden(op.layer, op.micro_batch),
-        device_buffers_.hidden(op.layer + 1, op.micro_batch), kept(op.layer, op.micro_batch),
-        device_buffers_.forward_workspace(), device_buffers_.layer_operands());
+    layer(op.layer).forward(device_.kernels(),
+                            device_buffers_.weights(op.layer, op.micro_batch == 0),
+                            device_buffers_.hidden(op.layer, op.micro_batch),
+                            device_buffers_.hidden(op.layer + 1, op.micro_batch),
+                            kept(Direction::forward, op.layer, op.micro_batch),
+                            device_buffers_.forward_workspace(), device_buffers_.layer_operands());
 }
 
 void StreamedStep::loss(const Operation& op, std::int64_t step) {
@@ -217,16 +234,18 @@ void StreamedStep::backward(const Operation& op) {
     const Matrix input = backward_input(op);
     if (computes_input(model_, training_, op.layer)) {
         const int below = op.layer - 1;
-        layer(below).forward_again(
-            device_.kernels(), device_buffers_.weights(below, false),
-            device_buffers_.hidden(below, op.micro_batch), input, kept(below, op.micro_batch),
-            device_buffers_.backward_workspace(), device_buffers_.layer_operands());
+        layer(below).forward_again(device_.kernels(), device_buffers_.weights(below, false),
+                                   device_buffers_.hidden(below, op.micro_batch), input,
+                                   kept(Direction::backward, below, op.micro_batch),
+                                   device_buffers_.backward_workspace(),
+                                   device_buffers_.layer_operands());
     }
     if (op.micro_batch == 0 && resident_.has(op.layer)) resident_.begin_gradients(op.layer);
     layer(op.layer).backward(device_.kernels(), device_buffers_.weights(op.layer, false),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(store_.layers(), op.micro_batch),
-                             kept(op.layer, op.micro_batch), device_buffers_.backward_workspace(),
+                             kept(Direction::backward, op.layer, op.micro_batch),
+                             device_buffers_.backward_workspace(),
                              device_buffers_.layer_operands());
     if (op.micro_batch + 1 < training_.micro_batches()) return;
     finish_gradients(device_buffers_.gradient_slab(op.layer),

@@ -92,6 +92,7 @@ class StreamedStep {
     void copy_embeddings_in(const Operation& op);
     void copy_weights_in(const Operation& op);
     void copy_checkpoint(const Operation& op);
+    void copy_kept(const Operation& op);
     void forward(const Operation& op);
     void loss(const Operation& op, std::int64_t step);
     void backward(const Operation& op);
@@ -106,7 +107,7 @@ class StreamedStep {
     HeadWeights head_weights() const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
     GradientTarget gradient_target(int layer, std::int64_t micro_batch) const;
-    LayerActivations kept(int layer, std::int64_t micro_batch) const;
+    LayerActivations kept(Direction direction, int layer, std::int64_t micro_batch) const;
     const TransformerLayer& layer(int index) const;
     std::int64_t backward_index(const Operation& op) const;
     Matrix backward_input(const Operation& op) const;

@@ -69,6 +69,12 @@ constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
 constexpr Move kMoves[] = {
     {"keep_last_layers", Effect::frees_memory, [](const Asked&) { return Values{0}; }},
+    {"host_kept_layers", Effect::frees_memory,
+     [](const Asked& a) {
+         Values out = halvings(a.training.host_kept_layers, 0);
+         out.push_back(0);
+         return out;
+     }},
     {"resident_layers", Effect::frees_memory,
      [](const Asked& a) {
          Values out = halvings(a.training.resident_layers, 0);

@@ -51,6 +51,13 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      training.keep_last_layers, model.layer_count()),
                          "keep_last_layers");
     }
+    if (training.keep_last_layers + training.host_kept_layers > model.layer_count()) {
+        throw InputError(
+            fmt::format("--host-kept-layers is {}, expected at most the layers that "
+                        "--keep-last-layers leaves ({})",
+                        training.host_kept_layers, model.layer_count() - training.keep_last_layers),
+            "host_kept_layers");
+    }
     if (training.keep_attention_layers > model.layer_count()) {
         throw InputError(
             fmt::format("--keep-attention-layers is {}, expected at most the layers ({})",

@@ -47,7 +47,8 @@ enum class OperationKind : std::uint8_t {
     copy_embeddings_in,  ///< rows of the batch's tokens
     copy_weights_in,
     copy_checkpoint_in,
-    unflatten,  ///< from the streamed buffer into a layer's tensors (megatrain)
+    copy_kept_in,  ///< all that a layer kept for backward
+    unflatten,     ///< from the streamed buffer into a layer's tensors (megatrain)
     forward,
     loss,
     backward,
@@ -55,6 +56,7 @@ enum class OperationKind : std::uint8_t {
     copy_gradients_out,
     copy_gradients_in,  ///< back to the device, for their norm (zero3-offload)
     copy_checkpoint_out,
+    copy_kept_out,
     update,              ///< the optimizer on one layer
     scatter_embeddings,  ///< gradients of token rows into the embedding's
     gather_embeddings,   ///< rows of the next batch's tokens

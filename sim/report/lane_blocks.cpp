@@ -66,6 +66,8 @@ Family family_of(OperationKind kind) {
             return Family::weights;
         case OperationKind::copy_checkpoint_in:
         case OperationKind::copy_checkpoint_out:
+        case OperationKind::copy_kept_in:
+        case OperationKind::copy_kept_out:
             return Family::checkpoints;
         case OperationKind::forward:
             return Family::forward;

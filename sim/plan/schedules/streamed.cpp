@@ -16,6 +16,9 @@
 // are updated, in the last one. Weights come again, except those that the pass before left in
 // slots.
 //
+// What `host_kept_layers` keep for backward leaves after their forward and comes back before their
+// backward, through two buffers in turn.
+//
 // The first `resident_layers` stay on the device with their states: neither their weights nor their
 // gradients travel, and compute updates each right after its backward. `resident_tables` says the
 // same of the head, and of the embedding, whose rows the device then gathers and whose gradients it
@@ -35,8 +38,12 @@ StreamedPlan Streamed::plan() {
     buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
     step_begins();
     for (; pass_ < t_.passes; ++pass_) {
+        kept_out_.clear(), kept_in_.clear(), kept_backwards_.clear(), coming_back_.clear();
         forward();
         loss();
+        for (int layer = layers_ - 1; layer >= 0; --layer)
+            if (keeps_on_host(model_, t_, layer))
+                for (std::int32_t j = begin(); j < end(); ++j) coming_back_.push_back({layer, j});
         for (int layer = layers_ - 1; layer >= 0; --layer) backward(layer);
     }
     t_.resident_embedding() ? embedding_on_device() : embedding_on_host();
@@ -111,12 +118,15 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
                       {input(layer), buffers_.forward_workspace,
                        layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient});
     op.micro_batch = j;
-    op.uses.push_back(kept(layer));
+    op.uses.push_back(kept(Direction::forward, layer, j));
+    const bool leaves = keeps_on_host(model_, t_, layer);
+    if (leaves && kept_out_.size() >= 2) waits.push_back({kept_out_[kept_out_.size() - 2]});
     // The head's weights may arrive while the last layers in slots run.
     if (layer >= layers_ - static_cast<int>(t_.buffer_depth)) op.uses.push_back(streamed_head());
     state(layer).last_forward =
         build_.add(OperationKind::forward, layer, std::move(waits), std::move(op));
     if (layer + 1 < layers_ && input_leaves(model_, t_, layer + 1)) checkpoint_out(layer + 1, j);
+    if (leaves) kept_out(layer, j);
 }
 
 /// The input of `layer`, micro-batch `j`, leaves; layer 0's is the embedding rows, which the host
@@ -201,16 +211,21 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
     if (computes_input(layer)) {
         op.kernels.insert(op.kernels.begin(),
                           kernels(layer - 1).forward_again[recompute(layer - 1)]);
-        op.uses.insert(op.uses.end(), {input(layer - 1), kept(layer - 1)});
+        op.uses.insert(op.uses.end(),
+                       {input(layer - 1), buffers_.kept[static_cast<std::size_t>(layer - 1)]});
         waits.push_back({state(layer - 1).weights_in});
     }
     if (last_pass() && j + 1 == end()) op.kernels.push_back(kernels(layer).finish_gradients);
     waits.push_back({input_back(layer, j)});
     if (buffers_.coming_back == kNoBuffer) op.uses.push_back(input(layer));
-    op.uses.push_back(kept(layer));
+    kept_back(layer);
+    const bool comes_back = keeps_on_host(model_, t_, layer);
+    if (comes_back) waits.push_back({kept_in_[kept_backwards_.size()]});
+    op.uses.push_back(kept(Direction::backward, layer, j));
     op.uses.push_back(held_gradients(layer));
     s.last_backward = build_.add(OperationKind::backward, layer, std::move(waits), std::move(op));
     backwards_.push_back(s.last_backward);
+    if (comes_back) kept_backwards_.push_back(s.last_backward);
 }
 
 /// There are two places for checkpoints that come back: each waits until backward has used the one
@@ -233,6 +248,35 @@ OperationId Streamed::checkpoint_in(int layer, std::int32_t j, OperationId place
                                   {buffers_.coming_back == kNoBuffer ? input(layer) : kNoBuffer});
     op.micro_batch = j;
     return build_.add(OperationKind::copy_checkpoint_in, layer, std::move(waits), std::move(op));
+}
+
+Operation Streamed::copy_of_kept(Direction direction, int layer, std::int32_t j) const {
+    Operation op = copy_operation(kept_bytes(model_, t_, layer).all() * micro_batch_tokens(t_),
+                                  {kept(direction, layer, j)});
+    op.micro_batch = j;
+    return op;
+}
+
+void Streamed::kept_out(int layer, std::int32_t j) {
+    kept_out_.push_back(build_.add(OperationKind::copy_kept_out, layer,
+                                   {{state(layer).last_forward}},
+                                   copy_of_kept(Direction::forward, layer, j)));
+}
+
+/// Copies in that come before a backward of `layer` in their lane: its own, and those whose place
+/// is free when the weights of `layer` may come, behind these. The first two wait until the last
+/// copies have left both places, which leave in order; others until backward has used what was
+/// there.
+void Streamed::kept_back(int layer) {
+    while (kept_in_.size() < std::min(coming_back_.size(), kept_backwards_.size() + 2)) {
+        const std::size_t turn = kept_in_.size();
+        const auto [of, j] = coming_back_[turn];
+        const bool first = turn < 2;
+        if (of != layer && !first && coming_back_[turn - 2].layer < layer + t_.buffer_depth) return;
+        kept_in_.push_back(build_.add(OperationKind::copy_kept_in, of,
+                                      {{first ? kept_out_.back() : kept_backwards_[turn - 2]}},
+                                      copy_of_kept(Direction::backward, of, j)));
+    }
 }
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,

@@ -40,7 +40,10 @@ struct StreamedBuffers {
     /// One a layer; two in turn where checkpoints go to the host; one for all that are computed
     /// again. The first is the batch's, the others are a pass's.
     std::vector<BufferId> inputs;
-    std::vector<BufferId> kept;  ///< one a layer, kNoBuffer where it keeps nothing for backward
+    /// One a layer, kNoBuffer where it keeps nothing for backward, or on the host.
+    std::vector<BufferId> kept;
+    /// A micro-batch of layers that keep it on the host.
+    std::array<BufferId, 2> kept_in_turn = {kNoBuffer, kNoBuffer};
     /// Output projection and final norm, later their gradient; only the gradient if they are
     /// resident.
     BufferId head_weights = 0;
@@ -82,6 +85,21 @@ std::int64_t host_gradient_slabs(const TrainingSpec& training);
 bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// And what it keeps for backward waits on the host. Such layers are evenly spread, so that copies
+/// have the time of those between them.
+bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer);
+enum class Direction : std::uint8_t { forward, backward };
+/// Such layers use two device buffers in turn: how many micro-batches of this pass and direction
+/// come before? Precondition: keeps_on_host().
+std::int64_t kept_turn(const ModelSpec& model, const TrainingSpec& training, Direction direction,
+                       int layer, std::int64_t micro_batch);
+/// Tensors that a layer keeps of each half, in bytes per token. Those in place are what its kernels
+/// read and write; gate and up in 8 bits are not.
+struct KeptBytes {
+    double attention = 0, feed_forward = 0, in_place = 0;
+    double all() const { return attention + feed_forward; }
+};
+KeptBytes kept_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer's weights are cast to FP8 once a step.
 bool keeps_weight_codes(const TrainingSpec& training, int layer);
 /// What the layer keeps for backward.

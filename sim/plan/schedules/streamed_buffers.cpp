@@ -48,22 +48,6 @@ class StreamedDeclaration {
         const int kind = model_.layers[static_cast<std::size_t>(layer)];
         return kinds_[static_cast<std::size_t>(kind)];
     }
-    /// Tensors that a layer keeps of each half, in bytes per token. Those in place are what its
-    /// kernels read and write; gate and up in 8 bits are not.
-    struct Kept {
-        double attention = 0, feed_forward = 0, in_place = 0;
-    };
-    Kept kept(int layer) const {
-        const ActivationBytes& a = activations(layer);
-        if (keeps_everything(model_, t_, layer)) {
-            if (t_.kept_bits == 16)
-                return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept};
-            const double others = a.feed_forward_kept - a.gate_up;
-            return {a.attention_kept, others + a.gate_up_8_bit, others};
-        }
-        return {recompute_of(model_, t_, layer) == Recompute::full ? 0 : a.attention_output};
-    }
-
     double resident_parameters() const {
         double sum = 0;
         for (int layer = 0; layer < t_.resident_layers; ++layer)
@@ -206,21 +190,31 @@ class StreamedDeclaration {
     }
 
     void declare_kept() {
+        double largest_leaving = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            const Kept of = kept(layer);
+            const bool leaves = keeps_on_host(model_, t_, layer);
             const double bytes =
-                (of.attention + of.feed_forward) * tokens(t_) / static_cast<double>(t_.passes);
+                kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
+            if (leaves) largest_leaving = std::max(largest_leaving, bytes);
             buffers_.kept.push_back(
-                bytes > 0 ? build_.device_buffer("kept for backward", Kind::activations, bytes)
-                          : kNoBuffer);
+                bytes > 0 && !leaves
+                    ? build_.device_buffer("kept for backward", Kind::activations, bytes)
+                    : kNoBuffer);
         }
+        if (largest_leaving == 0) return;
+        build_.on_host("kept for backward", Kind::activations,
+                       static_cast<double>(t_.host_kept_layers) * largest_leaving);
+        const auto parts = static_cast<double>(t_.micro_batches_of_a_pass());
+        for (BufferId& one : buffers_.kept_in_turn)
+            one = build_.device_buffer("kept for backward, in turn", Kind::activations,
+                                       largest_leaving / parts);
     }
 
     /// The feed-forward's tensors are gone when the attention half's gradients come. With a
     /// feed-forward in chunks the normed input is gone before both.
     double backward_bytes(int layer) const {
         const ActivationBytes& a = activations(layer);
-        const Kept there = kept(layer);
+        const KeptBytes there = kept_bytes(model_, t_, layer);
         const AttentionSpec& of = model_.layer(layer).attention;
         const TokenBlock block = t_.micro_batch_block();
         const bool in_parts =

@@ -45,7 +45,12 @@ class Streamed {
         const bool held = resident(layer) && updates_wait_for_norm();
         return held ? buffers_.resident_gradients[static_cast<std::size_t>(layer)] : kNoBuffer;
     }
-    BufferId kept(int layer) const { return buffers_.kept[static_cast<std::size_t>(layer)]; }
+    BufferId kept(Direction direction, int layer, std::int32_t j) const {
+        if (!keeps_on_host(model_, t_, layer))
+            return buffers_.kept[static_cast<std::size_t>(layer)];
+        const std::int64_t turn = kept_turn(model_, t_, direction, layer, j);
+        return buffers_.kept_in_turn[static_cast<std::size_t>(turn % 2)];
+    }
     /// The buffer in which the head's weights arrive and from which its gradient leaves.
     BufferId streamed_head() const {
         return t_.resident_head() ? kNoBuffer : buffers_.head_weights;
@@ -77,6 +82,9 @@ class Streamed {
     void backward_micro_batch(int layer, std::int32_t j);
     OperationId checkpoint_in(int layer, std::int32_t j, OperationId place_is_free);
     OperationId input_back(int layer, std::int32_t j);
+    Operation copy_of_kept(Direction direction, int layer, std::int32_t j) const;
+    void kept_out(int layer, std::int32_t j);
+    void kept_back(int layer);
 
     OperationId gradients_out(int layer, double bytes, OperationId after,
                               std::vector<BufferId> from = {});
@@ -109,6 +117,14 @@ class Streamed {
     StreamedEmbeddingKernels embedding_kernels_;
     std::vector<LayerState> state_;
     std::vector<OperationId> backwards_;
+    struct KeptOf {
+        int layer;
+        std::int32_t micro_batch;
+    };
+    /// Of the pass, what leaves: copies out in the order of forward; in the order of backward whose
+    /// it is, copies in, and the backward that uses each.
+    std::vector<OperationId> kept_out_, kept_in_, kept_backwards_;
+    std::vector<KeptOf> coming_back_;
     std::vector<OperationId> updates_from_slabs_;
     StreamedBuffers buffers_;
     OperationId embeddings_in_ = 0, head_in_ = -1, head_update_ = -1, rest_update_ = -1;

@@ -69,6 +69,7 @@ ScheduleRecord streamed_schedule() {
                     "weight_code_layers",
                     "recompute",
                     "keep_last_layers",
+                    "host_kept_layers",
                     "keep_attention_layers",
                     "kept_bits",
                     "resident_layers",
@@ -92,11 +93,6 @@ ScheduleRecord streamed_schedule() {
         .phases = streamed_phases()};
 }
 
-bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    return training.recompute == Recompute::none ||
-           layer >= model.layer_count() - training.keep_last_layers;
-}
-
 bool keeps_weight_codes(const TrainingSpec& training, int layer) {
     return layer < training.weight_code_layers;
 }
@@ -106,31 +102,6 @@ bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer
     const std::int64_t index = layer - training.resident_layers;
     const std::int64_t deferred = std::min(training.deferred_layers, streamed);
     return index >= 0 && (index + 1) * deferred / streamed > index * deferred / streamed;
-}
-
-Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    if (keeps_everything(model, training, layer)) return Recompute::none;
-    const int layers = model.layer_count();
-    // The order in which layers lose the output: where half of the inputs are saved, attention of a
-    // layer that has one would run twice more.
-    int place = layer;
-    if (training.saves_half()) place = layer / 2 + (saves_input(training, layer) ? layers / 2 : 0);
-    const bool keeps = place >= layers - training.keep_attention_layers;
-    return keeps ? Recompute::keep_attention : training.recompute;
-}
-
-bool saves_input(const TrainingSpec& training, int layer) {
-    return !training.saves_half() || layer % 2 == 0;
-}
-
-bool computes_input(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    return !saves_input(training, layer) && layer + 1 < model.layer_count();
-}
-
-bool input_leaves(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    if (!host_checkpoints(training) || !saves_input(training, layer)) return false;
-    if (layer == 0 && !training.resident_embedding()) return false;
-    return !training.saves_half() || layer + 2 < model.layer_count();
 }
 
 bool sums_gradients(const TrainingSpec& training) {

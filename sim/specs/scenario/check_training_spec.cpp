@@ -84,6 +84,19 @@ void check_saved_inputs(const TrainingSpec& spec) {
             "saved_inputs");
 }
 
+/// Nothing is left to keep where all layers recompute nothing; an input that is computed again
+/// reads what the layer below keeps, which must be there.
+void check_host_kept(const TrainingSpec& spec) {
+    if (spec.host_kept_layers == 0) return;
+    const bool none = spec.recompute == Recompute::none;
+    if (!none && !spec.saves_half()) return;
+    throw InputError(
+        fmt::format("--host-kept-layers is {} with {}, expected 0; leave it out, or give {}",
+                    spec.host_kept_layers, none ? "--recompute none" : "--saved-inputs half",
+                    none ? "--recompute full" : "--saved-inputs all"),
+        "host_kept_layers");
+}
+
 /// PyTorch's checkpointing of a layer keeps only its input.
 void check_recompute(const TrainingSpec& spec) {
     if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
@@ -176,6 +189,7 @@ void check_training_spec(const TrainingSpec& spec) {
     check_recompute(spec);
     check_deferred(spec);
     check_saved_inputs(spec);
+    check_host_kept(spec);
     check_fp8(spec);
 }
 

@@ -60,14 +60,15 @@ struct TrainingSpec {
         0;  ///< pinned layer gradients that wait for the optimizer; 0: the schedule's own
     Compute compute = Compute::bf16;  ///< of the layers' products
     Compute head_gradients =
-        Compute::bf16;  ///< of the products of the output projection's gradients
+        Compute::bf16;                    ///< of the products of the output projection's gradients
     std::int64_t weight_code_layers = 0;  ///< first layers whose weights are cast once a step
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
-    std::int64_t keep_attention_layers =
-        0;                        ///< that keep attention's output; see recompute_of()
-    std::int64_t kept_bits = 16;  ///< of each number of gate and up where these are kept
+    /// Others, evenly spread, that keep everything too, on the host.
+    std::int64_t host_kept_layers = 0;
+    std::int64_t keep_attention_layers = 0;  ///< that keep attention's output; see recompute_of()
+    std::int64_t kept_bits = 16;             ///< of each number of gate and up where these are kept
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;

@@ -31,6 +31,8 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
     out.recompute = static_cast<Recompute>(below(3));
     out.keep_last_layers = below(7);
     out.checkpoints = static_cast<CheckpointPlacement>(below(2));
+    if (out.recompute != Recompute::none)
+        out.host_kept_layers = below(static_cast<unsigned>(7 - out.keep_last_layers));
     return out;
 }
 
@@ -56,7 +58,7 @@ TEST_CASE("allocated memory: within 1% of 40 random plans, device and host", "[r
         const DeviceBuffers there(model, training, plan, *device, DType::bf16);
         const ParameterStore store(model, static_cast<int>(training.state_bytes), there.resident(),
                                    pool, *device);
-        const HostBuffers here(model, training, store, pool, *device, DType::bf16);
+        const HostBuffers here(model, training, store, there, pool, *device, DType::bf16);
         const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
         CAPTURE(tied, training.state_bytes, training.resident_layers,
                 static_cast<int>(training.resident_tables), static_cast<int>(training.clipping));

@@ -49,6 +49,8 @@ TrainingSpec random_homes(TrainingSpec of, bool tied, std::mt19937& random) {
     of.deferred_layers = of.clipping == Clipping::exact ? 0 : below(6);
     of.recompute = static_cast<Recompute>(below(3));
     of.checkpoints = static_cast<CheckpointPlacement>(below(2));
+    if (of.recompute != Recompute::none)
+        of.host_kept_layers = below(6 - static_cast<int>(of.keep_last_layers));
     return of;
 }
 

@@ -36,6 +36,10 @@ const std::vector<std::pair<const char*, Change>> kPlacements = {
          t.checkpoints = CheckpointPlacement::host;
          t.recompute = Recompute::none;
      }},
+    {"three kept on the host, one on the device",
+     [](TrainingSpec& t) { t.host_kept_layers = 3, t.keep_last_layers = 1; }},
+    {"all kept on the host, depth 1",
+     [](TrainingSpec& t) { t.host_kept_layers = 5, t.buffer_depth = 1; }},
     {"exact clipping that clips nothing", [](TrainingSpec& t) { t.clipping = Clipping::exact; }},
     {"two updates deferred", [](TrainingSpec& t) { t.deferred_layers = 2; }},
     {"all updates deferred", [](TrainingSpec& t) { t.deferred_layers = 5; }},
@@ -89,6 +93,8 @@ const std::vector<std::pair<const char*, Change>> kPlacements = {
 const std::vector<std::pair<const char*, Change>> kSplits = {
     {"micro-batches of 2", [](TrainingSpec& t) { t.micro_batch = 2; }},
     {"micro-batches of 1", [](TrainingSpec& t) { t.micro_batch = 1; }},
+    {"micro-batches of 1, three layers kept on the host",
+     [](TrainingSpec& t) { t.micro_batch = 1, t.host_kept_layers = 3; }},
     {"loss in chunks of 5 tokens", [](TrainingSpec& t) { t.loss_chunk_tokens = 5; }},
     {"feed-forward in chunks of 7 tokens",
      [](TrainingSpec& t) { t.feed_forward_chunk_tokens = 7; }},

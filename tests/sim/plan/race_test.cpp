@@ -123,14 +123,22 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                         t.checkpoints = static_cast<CheckpointPlacement>(place % 2);
                         t.saved_inputs = static_cast<SavedInputs>(place / 2);
                         t.clipping = static_cast<Clipping>(clipping);
-                        for (const auto& [resident, tables, deferred] :
-                             {std::tuple{0, ResidentTables::none, 0},
-                              {1, ResidentTables::head, 2},
-                              {3, ResidentTables::both, 1},
-                              {8, ResidentTables::none, 0},
-                              {8, ResidentTables::both, 0},
-                              {0, ResidentTables::both, 3},
-                              {0, ResidentTables::none, 8}}) {
+                        for (const auto& [resident, tables, deferred, leaving] :
+                             {std::tuple{0, ResidentTables::none, 0, 0},
+                              {1, ResidentTables::head, 2, 0},
+                              {3, ResidentTables::both, 1, 0},
+                              {8, ResidentTables::none, 0, 0},
+                              {8, ResidentTables::both, 0, 0},
+                              {0, ResidentTables::both, 3, 0},
+                              {0, ResidentTables::none, 8, 0},
+                              {0, ResidentTables::none, 0, 8},
+                              {1, ResidentTables::none, 1, 3},
+                              {3, ResidentTables::both, 0, 1}}) {
+                            t.keep_last_layers = leaving == 3 && layers > 1 ? 1 : 0;
+                            t.host_kept_layers =
+                                place > 1
+                                    ? 0
+                                    : std::min<std::int64_t>(leaving, layers - t.keep_last_layers);
                             t.resident_layers = std::min<std::int64_t>(resident, layers);
                             t.deferred_layers = t.clipping == Clipping::exact
                                                     ? 0
@@ -168,12 +176,14 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                         race,
                         fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
                                     " host; passes {} micro-batches {} checkpoints {} "
-                                    "clipping {} saved inputs {} resident {} tables {} deferred {}",
+                                    "clipping {} saved inputs {} resident {} tables {} deferred {} "
+                                    "kept {}, {} on the host",
                                     layers, tied, t.buffer_depth, t.gradient_slabs,
                                     t.host_gradient_slabs, t.passes, t.micro_batches(),
                                     static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
                                     static_cast<int>(t.saved_inputs), t.resident_layers,
-                                    static_cast<int>(t.resident_tables), t.deferred_layers));
+                                    static_cast<int>(t.resident_tables), t.deferred_layers,
+                                    t.keep_last_layers, t.host_kept_layers));
                 }
             });
         }

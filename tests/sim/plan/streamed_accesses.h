@@ -25,6 +25,8 @@ enum class Place : std::uint8_t {
     hidden,
     coming_back,
     host_checkpoint,
+    kept_in_turn,  // what leaves of kept tensors, on the device
+    host_kept,
     gradient_sum,
     gradient_slab,
     host_slab,
@@ -161,6 +163,16 @@ class Accesses {
             writes(Place::table);
         }
     }
+    /// Layer l of n others: the l-th share of the host-kept ones begins a new one.
+    bool keeps_on_host() const {
+        const std::int64_t others = layers_ - t_.keep_last_layers, kept = t_.host_kept_layers;
+        if (layer_ >= others || kept == 0) return false;
+        return layer_ == 0 || layer_ * kept / others != (layer_ - 1) * kept / others;
+    }
+    std::int64_t host_kept() const {
+        const std::int64_t of_a_pass = t_.micro_batches_of_a_pass();
+        return layer_ * of_a_pass + j_ % of_a_pass;
+    }
     /// Of all micro-batches.
     void writes_rows() {
         for (std::int64_t j = 0; j < t_.micro_batches(); ++j) writes(Place::input, input(0, j));
@@ -193,6 +205,9 @@ class Accesses {
                 return writes_rows();
             case OperationKind::forward:
                 reads(Place::input, input(layer_, j_));
+                if (layer_ == 0 && j_ % t_.micro_batches_of_a_pass() == 0)
+                    forward_kept_ = kept_came_back_ = backward_kept_ = 0;
+                if (keeps_on_host()) writes(Place::kept_in_turn, forward_kept_++ % 2);
                 if (layer_ + 1 == layers_) return writes(Place::hidden, j_);
                 return writes(Place::input, input(layer_ + 1, j_));
             case OperationKind::loss:
@@ -211,8 +226,15 @@ class Accesses {
                     reads(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
                 if (half()) return writes(Place::input, input(layer_, j_));
                 return writes(Place::coming_back, came_back_++ % 2);
+            case OperationKind::copy_kept_out:
+                reads(Place::kept_in_turn, (forward_kept_ - 1) % 2);
+                return writes(Place::host_kept, host_kept());
+            case OperationKind::copy_kept_in:
+                reads(Place::host_kept, host_kept());
+                return writes(Place::kept_in_turn, kept_came_back_++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
+                if (keeps_on_host()) reads(Place::kept_in_turn, backward_kept_++ % 2);
                 writes(Place::gradient_sum, t_.passes == 1 ? 0 : layer_);
                 if (j_ + 1 == t_.micro_batches()) touches_gradient(true);
                 if (half() && layer_ % 2 == 1 && layer_ + 1 < layers_) {
@@ -231,7 +253,8 @@ class Accesses {
     const bool tied_;
     const int layers_;
     std::map<std::int64_t, std::int64_t> host_slabs_;  ///< of each layer on the host
-    std::int64_t layer_ = 0, j_ = 0, came_back_ = 0;
+    std::int64_t layer_ = 0, j_ = 0, came_back_ = 0, forward_kept_ = 0, kept_came_back_ = 0,
+                 backward_kept_ = 0;
     std::vector<Access> accesses_;
 };
 

@@ -1,0 +1,64 @@
+// Which tensors of a layer wait for its backward, and where?
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
+
+namespace sluice {
+
+bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    return training.recompute == Recompute::none ||
+           layer >= model.layer_count() - training.keep_last_layers ||
+           keeps_on_host(model, training, layer);
+}
+
+bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    const std::int64_t others = model.layer_count() - training.keep_last_layers;
+    return layer < others && layer * training.host_kept_layers % others < training.host_kept_layers;
+}
+
+std::int64_t kept_turn(const ModelSpec& model, const TrainingSpec& training, Direction direction,
+                       int layer, std::int64_t micro_batch) {
+    const std::int64_t others = model.layer_count() - training.keep_last_layers;
+    const std::int64_t lower = layer * training.host_kept_layers / others;
+    const std::int64_t before =
+        direction == Direction::forward ? lower : training.host_kept_layers - 1 - lower;
+    const std::int64_t of_a_pass = training.micro_batches_of_a_pass();
+    return before * of_a_pass + micro_batch % of_a_pass;
+}
+
+Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (keeps_everything(model, training, layer)) return Recompute::none;
+    const int layers = model.layer_count();
+    // The order in which layers lose the output: where half of the inputs are saved, attention of a
+    // layer that has one would run twice more.
+    int place = layer;
+    if (training.saves_half()) place = layer / 2 + (saves_input(training, layer) ? layers / 2 : 0);
+    const bool keeps = place >= layers - training.keep_attention_layers;
+    return keeps ? Recompute::keep_attention : training.recompute;
+}
+
+bool saves_input(const TrainingSpec& training, int layer) {
+    return !training.saves_half() || layer % 2 == 0;
+}
+
+bool computes_input(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    return !saves_input(training, layer) && layer + 1 < model.layer_count();
+}
+
+bool input_leaves(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (!host_checkpoints(training) || !saves_input(training, layer)) return false;
+    if (layer == 0 && !training.resident_embedding()) return false;
+    return !training.saves_half() || layer + 2 < model.layer_count();
+}
+
+KeptBytes kept_bytes(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    const ActivationBytes a = activation_bytes_per_token(model, model.layer(layer));
+    if (keeps_everything(model, training, layer)) {
+        if (training.kept_bits == 16)
+            return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept};
+        const double others = a.feed_forward_kept - a.gate_up;
+        return {a.attention_kept, others + a.gate_up_8_bit, others};
+    }
+    return {recompute_of(model, training, layer) == Recompute::full ? 0 : a.attention_output};
+}
+
+}  // namespace sluice
