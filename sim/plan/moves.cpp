@@ -30,6 +30,13 @@ Values halvings(std::int64_t from, std::int64_t whole, std::int64_t least = 1) {
     return out;
 }
 
+/// `from` halved down to none.
+Values fewer(std::int64_t from) {
+    Values out = halvings(from, 0);
+    out.push_back(0);
+    return out;
+}
+
 Values doublings(std::int64_t from, std::int64_t most) {
     Values out;
     for (std::int64_t value = 2 * from; value <= most; value *= 2) out.push_back(number(value));
@@ -70,21 +77,18 @@ constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 constexpr Move kMoves[] = {
     {"keep_last_layers", Effect::frees_memory, [](const Asked&) { return Values{0}; }},
     {"host_kept_layers", Effect::frees_memory,
-     [](const Asked& a) {
-         Values out = halvings(a.training.host_kept_layers, 0);
-         out.push_back(0);
-         return out;
-     }},
+     [](const Asked& a) { return fewer(a.training.host_kept_layers); }},
     {"resident_layers", Effect::frees_memory,
      [](const Asked& a) {
-         Values out = halvings(a.training.resident_layers, 0);
-         out.push_back(0);
+         Values out = fewer(a.training.resident_layers);
          out.push_back(
              number(with_layers_off_host(a.model, a.machine, a.training).resident_layers));
          return out;
      }},
     {"deferred_layers", Effect::frees_memory,
-     [](const Asked& a) { return halvings(a.training.deferred_layers, 0); }},
+     [](const Asked& a) { return fewer(a.training.deferred_layers); }},
+    {"weight_code_layers", Effect::frees_memory,
+     [](const Asked& a) { return fewer(a.training.weight_code_layers); }},
     {"resident_tables", Effect::frees_memory,
      [](const Asked& a) {
          Values out = only_if(a.training.resident_embedding() && !a.model.tied_embeddings,
@@ -116,11 +120,7 @@ constexpr Move kMoves[] = {
          return Values{number(CheckpointPlacement::host), number(CheckpointPlacement::device)};
      }},
     {"keep_attention_layers", Effect::frees_memory,
-     [](const Asked& a) {
-         Values out = halvings(a.training.keep_attention_layers, 0);
-         out.push_back(0);
-         return out;
-     }},
+     [](const Asked& a) { return fewer(a.training.keep_attention_layers); }},
     {"saved_inputs", Effect::frees_memory,
      [](const Asked&) { return Values{number(SavedInputs::half)}; }},
     {"loss_chunk_tokens", Effect::frees_memory,
@@ -150,6 +150,10 @@ constexpr Move kMoves[] = {
      [](const Asked& a) {
          const std::int64_t layers = most_layers_kept(a);
          return only_if(layers > 0, number(layers));
+     }},
+    {"weight_code_layers", Effect::takes_memory,
+     [](const Asked& a) {
+         return only_if(a.training.compute == Compute::fp8, number(a.model.layer_count()));
      }},
     {"micro_batch", Effect::takes_memory,
      [](const Asked& a) {

@@ -121,7 +121,8 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
         const Fit::OfTier host = fit_of_plan({model, machine, training}, with).host;
         return leave_room ? !host.leaves_room() : host.shortfall() > 0;
     };
-    std::int64_t too_few = training.resident_layers, enough = model.layer_count();
+    std::int64_t too_few = training.resident_layers,
+                 enough = model.layer_count() - training.deferred_layers;
     if (!host_is_short(too_few) || host_is_short(enough)) return training;
     while (enough - too_few > 1) {
         const std::int64_t middle = (too_few + enough) / 2;
@@ -160,8 +161,13 @@ bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
     TrainingSpec least = training;
     least.batch = least.gpus;
     least.micro_batch = 0;
-    least.sequence = 1;
+    least.passes = 1;
+    least.deferred_layers = 0;
+    least.weight_code_layers = 0;
+    least.sequence = training.computes_in_fp8() ? kFp8Terms : 1;
     if (!training.schedule->ours) return fits(least);
+    least.saved_inputs = SavedInputs::all;
+    least.buffer_depth = least.gradient_slabs = least.host_gradient_slabs = 1;
     for (const ResidentTables tables : {training.resident_tables, ResidentTables::both}) {
         least.resident_tables = tables;
         if (fits(with_layers_off_host(model, machine, least))) return true;

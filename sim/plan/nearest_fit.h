@@ -38,8 +38,9 @@ std::vector<FittingTraining> nearest_fits(const ModelSpec& model, const MachineS
 std::optional<TrainingSpec> fitting_training(const ModelSpec& model, const MachineSpec& machine,
                                              const TrainingSpec& training, bool adjust);
 
-/// Whether a sequence of one token fits, be it with resident layers and tables. If not, no batch
-/// and no sequence does, since the model itself is too large.
+/// Whether a sequence of one token fits, or of as many as FP8 needs, be it with resident layers and
+/// tables or with the smallest buffers. If not, no batch and no sequence does, since the model
+/// itself is too large.
 bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);
 

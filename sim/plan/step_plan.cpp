@@ -44,35 +44,46 @@ Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count)
     return peak;
 }
 
+namespace {
+
+void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
+    using T = TrainingSpec;
+    struct Count {
+        const char* field;
+        std::int64_t T::*layers;
+    };
+    static constexpr Count kCounts[] = {{"keep_last_layers", &T::keep_last_layers},
+                                        {"keep_attention_layers", &T::keep_attention_layers},
+                                        {"resident_layers", &T::resident_layers},
+                                        {"deferred_layers", &T::deferred_layers},
+                                        {"weight_code_layers", &T::weight_code_layers}};
+    for (const Count& count : kCounts)
+        if (training.*count.layers > model.layer_count())
+            throw InputError(
+                fmt::format("{} is {}, expected at most the layers ({})", field_flag(count.field),
+                            training.*count.layers, model.layer_count()),
+                count.field);
+    const std::int64_t on_host = model.layer_count() - training.resident_layers;
+    if (training.deferred_layers > on_host)
+        throw InputError(
+            fmt::format("--deferred-layers is {}, expected at most the {} layers on the host ({} "
+                        "less --resident-layers {})",
+                        training.deferred_layers, on_host, model.layer_count(),
+                        training.resident_layers),
+            "deferred_layers");
+}
+
+}  // namespace
+
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training) {
-    if (training.keep_last_layers > model.layer_count()) {
-        throw InputError(fmt::format("--keep-last-layers is {}, expected at most the layers ({})",
-                                     training.keep_last_layers, model.layer_count()),
-                         "keep_last_layers");
-    }
+    check_layer_counts(model, training);
     if (training.keep_last_layers + training.host_kept_layers > model.layer_count()) {
         throw InputError(
             fmt::format("--host-kept-layers is {}, expected at most the layers that "
                         "--keep-last-layers leaves ({})",
                         training.host_kept_layers, model.layer_count() - training.keep_last_layers),
             "host_kept_layers");
-    }
-    if (training.keep_attention_layers > model.layer_count()) {
-        throw InputError(
-            fmt::format("--keep-attention-layers is {}, expected at most the layers ({})",
-                        training.keep_attention_layers, model.layer_count()),
-            "keep_attention_layers");
-    }
-    if (training.resident_layers > model.layer_count()) {
-        throw InputError(fmt::format("--resident-layers is {}, expected at most the layers ({})",
-                                     training.resident_layers, model.layer_count()),
-                         "resident_layers");
-    }
-    if (training.deferred_layers > model.layer_count()) {
-        throw InputError(fmt::format("--deferred-layers is {}, expected at most the layers ({})",
-                                     training.deferred_layers, model.layer_count()),
-                         "deferred_layers");
     }
     if (training.resident_tables == ResidentTables::head && model.tied_embeddings) {
         throw InputError(fmt::format("--resident-tables is head, but the output projection of {} "
@@ -99,11 +110,11 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                                      model.name),
                          "compute");
     }
-    if (training.head_gradients == Compute::fp8 && model.vocabulary % 16 != 0) {
+    if (training.head_gradients == Compute::fp8 && model.vocabulary % kFp8Terms != 0) {
         throw InputError(
             fmt::format("--head-gradients is fp8, but the vocabulary of {} has {} tokens, "
-                        "no multiple of 16; give bf16",
-                        model.name, model.vocabulary),
+                        "no multiple of {}; give bf16",
+                        model.name, model.vocabulary, kFp8Terms),
             "head_gradients");
     }
     for (const LayerSpec& kind : model.kinds) {

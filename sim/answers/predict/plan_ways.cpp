@@ -38,6 +38,8 @@ std::vector<Value> PlanSpace::choices(const char* field, Value TrainingSpec::*me
 std::vector<PlanWay> PlanSpace::ways(TrainingSpec start) const {
     if (is_free("resident_layers")) start.resident_layers = 0;
     if (is_free("keep_last_layers")) start.keep_last_layers = 0;
+    if (is_free("keep_attention_layers")) start.keep_attention_layers = 0;
+    if (is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
     std::vector<PlanWay> out;
     for (const auto recompute :
          choices("recompute", &TrainingSpec::recompute,

@@ -70,11 +70,11 @@ class StreamedDeclaration {
                            static_cast<double>(streamed_layers()) * largest_layer_bytes(model_) +
                                streamed_head_bytes());
         } else {
-            const std::int64_t deferred = std::min(t_.deferred_layers, streamed_layers());
+            const std::int64_t at_once = streamed_layers() - t_.deferred_layers;
             const std::int64_t slabs =
-                std::min(host_gradient_slabs(t_), streamed_layers() - deferred);
+                std::min(host_gradient_slabs(t_), at_once) + t_.deferred_layers;
             build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
-                           static_cast<double>(slabs + deferred) * largest_layer_bytes(model_));
+                           static_cast<double>(slabs) * largest_layer_bytes(model_));
             build_.on_host("pinned head gradient", Kind::pinned_buffers, streamed_head_bytes());
         }
     }

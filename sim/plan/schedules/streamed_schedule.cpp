@@ -100,7 +100,7 @@ bool keeps_weight_codes(const TrainingSpec& training, int layer) {
 bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer) {
     const std::int64_t streamed = model.layer_count() - training.resident_layers;
     const std::int64_t index = layer - training.resident_layers;
-    const std::int64_t deferred = std::min(training.deferred_layers, streamed);
+    const std::int64_t deferred = training.deferred_layers;
     return index >= 0 && (index + 1) * deferred / streamed > index * deferred / streamed;
 }
 

@@ -99,6 +99,13 @@ void check_host_kept(const TrainingSpec& spec) {
 
 /// PyTorch's checkpointing of a layer keeps only its input.
 void check_recompute(const TrainingSpec& spec) {
+    if (spec.keep_attention_layers > 0 && spec.recompute != Recompute::full)
+        throw InputError(
+            fmt::format("--keep-attention-layers is {} with --recompute {}, by which all layers "
+                        "keep attention's output; leave it out",
+                        spec.keep_attention_layers,
+                        option_text(spec, training_option("recompute"))),
+            "keep_attention_layers");
     if (!spec.schedule->keeps_inputs_alone || spec.recompute != Recompute::keep_attention) return;
     throw InputError(
         fmt::format("--recompute is keep_attention, which the schedule {} does not have; give full "
@@ -129,7 +136,7 @@ void check_deferred(const TrainingSpec& spec) {
         "deferred_layers");
 }
 
-/// Weight gradients sum over tokens, and FP8 products have sums of multiples of 16 terms.
+/// Weight gradients sum over tokens.
 void check_fp8(const TrainingSpec& spec) {
     const bool in_layers = spec.compute == Compute::fp8;
     if (!in_layers && spec.weight_code_layers > 0)
@@ -140,15 +147,15 @@ void check_fp8(const TrainingSpec& spec) {
     if (!spec.computes_in_fp8()) return;
     const std::string field = in_layers ? "compute" : "head_gradients";
     const std::int64_t tokens = spec.micro_batch_block().tokens();
-    if (tokens % 16 != 0)
+    if (tokens % kFp8Terms != 0)
         throw InputError(fmt::format("{} is fp8 with {} tokens in a micro-batch, expected a "
-                                     "multiple of 16; change --seq or --micro-batch",
-                                     field_flag(field), tokens),
+                                     "multiple of {}; change --seq or --micro-batch",
+                                     field_flag(field), tokens, kFp8Terms),
                          field);
     const auto check_chunk = [](const char* chunk, std::int64_t of, const char* because) {
-        if (of % 16 == 0) return;
-        throw InputError(fmt::format("{} is {}, expected a multiple of 16 with {} fp8",
-                                     field_flag(chunk), of, field_flag(because)),
+        if (of % kFp8Terms == 0) return;
+        throw InputError(fmt::format("{} is {}, expected a multiple of {} with {} fp8",
+                                     field_flag(chunk), of, kFp8Terms, field_flag(because)),
                          chunk);
     };
     if (in_layers)

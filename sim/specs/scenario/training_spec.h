@@ -44,6 +44,9 @@ enum class Clipping : std::uint8_t { speculative, exact, off };
 /// (output projection and final norm), or head and token embedding.
 enum class ResidentTables : std::uint8_t { none, head, both };
 
+/// FP8 products have sums of multiples of so many terms.
+inline constexpr std::int64_t kFp8Terms = 16;
+
 struct TrainingSpec {
     Schedule schedule = {};  ///< ours, or another system's for comparison
     std::int64_t gpus = 1;   ///< that train together (cluster)

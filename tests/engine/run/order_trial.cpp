@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -58,6 +59,8 @@ TrialSubject plain_subject(std::uint64_t group) {
     if (t.compute == Compute::fp8) t.weight_code_layers = draw.any({0, 1, 3});
     t.head_gradients = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
     subject.model = random_model(draw, static_cast<int>(t.state_bytes));
+    t.weight_code_layers =
+        std::min<std::int64_t>(t.weight_code_layers, subject.model.layer_count());
     t.batch = draw.any({1, 2, 2, 3});
     t.sequence = t.computes_in_fp8() ? 16 : draw.any({3, 4, 5});
     t.micro_batch = draw.one_in(2) ? 0 : 1;
@@ -85,10 +88,13 @@ TrialSubject trial_subject(std::uint64_t seed) {
     t.gradient_slabs = 1 + draw.below(3);
     t.host_gradient_slabs = draw.below(4);
     t.keep_last_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
-    if (t.clipping != Clipping::exact && draw.one_in(2)) t.deferred_layers = draw.below(layers + 1);
+    if (t.clipping != Clipping::exact && draw.one_in(2))
+        t.deferred_layers =
+            std::min<std::int64_t>(draw.below(layers + 1), layers - t.resident_layers);
     t.recompute = static_cast<Recompute>(draw.below(3));
     t.checkpoints = static_cast<CheckpointPlacement>(draw.below(2));
-    t.keep_attention_layers = draw.one_in(2) ? 0 : draw.below(layers + 1);
+    const std::int64_t keep_attention = draw.one_in(2) ? 0 : draw.below(layers + 1);
+    if (t.recompute == Recompute::full) t.keep_attention_layers = keep_attention;
     if (t.micro_batches() == 1 && draw.one_in(2)) {
         t.saved_inputs = SavedInputs::half;
         t.buffer_depth = 2 + draw.below(3);

@@ -1,4 +1,5 @@
 // Does a run stay the same, to the bit, wherever its sections have their homes?
+#include <algorithm>
 #include <random>
 
 #include "tests/engine/run/tiny_training.h"
@@ -46,7 +47,10 @@ TrainingSpec random_homes(TrainingSpec of, bool tied, std::mt19937& random) {
     of.gradient_slabs = 1 + below(3);
     of.host_gradient_slabs = below(3);
     of.keep_last_layers = below(6);
-    of.deferred_layers = of.clipping == Clipping::exact ? 0 : below(6);
+    constexpr std::int64_t kLayers = 5;
+    of.deferred_layers = of.clipping == Clipping::exact
+                             ? 0
+                             : std::min<std::int64_t>(below(6), kLayers - of.resident_layers);
     of.recompute = static_cast<Recompute>(below(3));
     of.checkpoints = static_cast<CheckpointPlacement>(below(2));
     if (of.recompute != Recompute::none)

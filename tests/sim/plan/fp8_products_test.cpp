@@ -163,6 +163,10 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     once.weight_code_layers = 3;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", once),
                ContainsSubstring("--weight-code-layers is 3, expected 0"));
+    once = in_fp8();
+    once.weight_code_layers = 29;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", once),
+               ContainsSubstring("--weight-code-layers is 29, expected at most the layers (28)"));
 }
 
 }  // namespace sluice

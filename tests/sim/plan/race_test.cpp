@@ -142,7 +142,8 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                             t.resident_layers = std::min<std::int64_t>(resident, layers);
                             t.deferred_layers = t.clipping == Clipping::exact
                                                     ? 0
-                                                    : std::min<std::int64_t>(deferred, layers);
+                                                    : std::min(static_cast<std::int64_t>(deferred),
+                                                               layers - t.resident_layers);
                             t.resident_tables = tables;
                             if (tied && tables == ResidentTables::head)
                                 t.resident_tables = ResidentTables::both;

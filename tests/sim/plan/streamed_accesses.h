@@ -56,7 +56,7 @@ class Accesses {
         std::int64_t updated_at_once = 0;
         for (std::int64_t i = streamed; i-- > 0;) {
             // Bresenham's line: as many steps up as layers are deferred.
-            const std::int64_t share = std::min(t_.deferred_layers, streamed);
+            const std::int64_t share = t_.deferred_layers;
             const bool waits = (i + 1) * share / streamed != i * share / streamed;
             const std::int64_t layer = t_.resident_layers + i;
             host_slabs_[layer] =

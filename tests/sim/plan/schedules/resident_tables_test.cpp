@@ -132,4 +132,10 @@ TEST_CASE("nearest fit: a model is too large only if device and host do not hold
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"));
     CHECK(fits_by_token(read_model("qwen2.5-32b"), machine, batch_with_states(8, 6)));
     CHECK_FALSE(fits_by_token(read_model("llama-3.1-70b"), machine, batch_with_states(8, 12)));
+    // One token in one pass, or the 16 that FP8 needs, without what a larger batch may hold.
+    TrainingSpec other = batch_with_states(8, 6);
+    other.passes = 4;
+    other.compute = Compute::fp8;
+    other.deferred_layers = other.weight_code_layers = 64;
+    CHECK(fits_by_token(read_model("qwen2.5-32b"), machine, other));
 }

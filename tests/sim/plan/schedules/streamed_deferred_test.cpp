@@ -48,8 +48,7 @@ TEST_CASE("streamed deferred: the optimizer ends with these layers, the first on
     CHECK(updated(deferring(8)) == std::vector{8, -1, 0, 1, 2, 3, 4, 5, 6, 7});
     // Two of the six layers that are not resident; those of the tables run on the device.
     CHECK(updated(deferring(2, 2, ResidentTables::both)) == std::vector{6, 5, 3, 2, 4, 7});
-    // No more than there are.
-    CHECK(updated(deferring(8, 6)) == std::vector{8, -1, 6, 7});
+    CHECK(updated(deferring(2, 6)) == std::vector{8, -1, 6, 7});
 }
 
 TEST_CASE("streamed deferred: each of these layers has its own gradient on the host", "[plan]") {
@@ -57,12 +56,15 @@ TEST_CASE("streamed deferred: each of these layers has its own gradient on the h
     CHECK(bytes_of(deferring(0), "pinned gradient slabs") == 4 * layer);
     CHECK(bytes_of(deferring(3), "pinned gradient slabs") == (4 + 3) * layer);
     CHECK(bytes_of(deferring(6), "pinned gradient slabs") == (2 + 6) * layer);
-    CHECK(bytes_of(deferring(8, 5), "pinned gradient slabs") == 3 * layer);
+    CHECK(bytes_of(deferring(3, 5), "pinned gradient slabs") == 3 * layer);
 }
 
 TEST_CASE("streamed deferred: a number that cannot be is refused", "[plan]") {
     CHECK_THROWS_WITH(deferring(9), ContainsSubstring("--deferred-layers is 9, expected at most") &&
                                         ContainsSubstring("layers (8)"));
+    CHECK_THROWS_WITH(deferring(3, 6), ContainsSubstring("--deferred-layers is 3, expected at "
+                                                         "most the 2 layers on the host (8 less "
+                                                         "--resident-layers 6)"));
     TrainingSpec exact;
     exact.clipping = Clipping::exact;
     exact.deferred_layers = 1;

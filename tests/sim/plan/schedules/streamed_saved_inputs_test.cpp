@@ -86,6 +86,18 @@ TEST_CASE("saved inputs: weights come as often as where all inputs are saved", "
     }
 }
 
+TEST_CASE("saved inputs: layers that keep attention's output are not told twice", "[plan]") {
+    TrainingSpec spec;
+    spec.keep_attention_layers = 2;
+    check_training_spec(spec);
+    for (const Recompute recompute : {Recompute::keep_attention, Recompute::none}) {
+        spec.recompute = recompute;
+        CHECK_THROWS_WITH(check_training_spec(spec),
+                          ContainsSubstring("--keep-attention-layers is 2 with --recompute ") &&
+                              ContainsSubstring("leave it out"));
+    }
+}
+
 TEST_CASE("saved inputs: attention's output is kept first where it saves most", "[plan]") {
     TrainingSpec spec = half_training(CheckpointPlacement::device);
     spec.keep_attention_layers = 4;
