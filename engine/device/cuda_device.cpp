@@ -8,6 +8,7 @@
 #include "engine/device/device.h"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
+#include "engine/kernels/cuda/require.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -58,6 +59,7 @@ class CudaDevice final : public Device {
         DeviceFacts facts;
         facts.name = properties.name;
         facts.is_gpu = true;
+        facts.has_fp8 = 10 * properties.major + properties.minor >= kFirstFp8Capability;
         facts.memory_capacity = static_cast<Bytes>(total);
         facts.context = context_;
         facts.numa_node = numa_node_of(ordinal_);

@@ -32,6 +32,18 @@ DType choose_precision(const TrainSettings& settings, const DeviceFacts& device)
     return DType::fp32;
 }
 
+void check_fp8(const TrainingSpec& training, const DeviceFacts& device) {
+    if (!training.computes_in_fp8() || device.has_fp8) return;
+    const char* const option = training.compute == Compute::fp8 ? "--compute" : "--head-gradients";
+    if (device.is_gpu)
+        throw InputError(
+            fmt::format("{} is fp8, but {} has no products in FP8, which NVIDIA's GPUs "
+                        "have from compute capability 8.9 on; give bf16",
+                        option, device.name));
+    say(fmt::format("{} is fp8: a CPU computes the codes of a GPU one by one, slower than bf16\n",
+                    option));
+}
+
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
                            const DeviceFacts& device) {
     std::optional<GpuFacts> gpu;
@@ -43,6 +55,15 @@ MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
 }
 
 namespace {
+
+std::string products_in_fp8(const TrainingSpec& training) {
+    const bool layers = training.compute == Compute::fp8,
+               head = training.head_gradients == Compute::fp8;
+    if (layers)
+        return head ? ", products of layers and of the head's gradients in FP8"
+                    : ", products of layers in FP8";
+    return head ? ", products of the head's gradients in FP8" : "";
+}
 
 std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
 
@@ -87,9 +108,9 @@ PlannedStep with_save_memory(PlannedStep plan, const TrainingSpec& training, Byt
 
 void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFacts& device,
                           DType activations) {
-    say(fmt::format("{} ({} parameters, {} layers) on {}, activations in {}\n", asked.model_name,
+    say(fmt::format("{} ({} parameters, {} layers) on {}, activations in {}{}\n", asked.model_name,
                     format_count(static_cast<double>(asked.parameters)), asked.layers, device.name,
-                    activations == DType::fp32 ? "fp32" : "bf16"));
+                    activations == DType::fp32 ? "fp32" : "bf16", products_in_fp8(asked.training)));
     say(fmt::format("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host"));
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);

@@ -17,6 +17,9 @@ void allow_many_files();
 /// Type of activations. Throws InputError if the device does not support it.
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
 
+/// Throws InputError if products shall be in FP8 on a GPU without it; says that a CPU emulates it.
+void check_fp8(const TrainingSpec& training, const DeviceFacts& device);
+
 /// The machine to plan for: this one, with --host-memory. Throws InputError if that is no size.
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
                            const DeviceFacts& device);

@@ -15,6 +15,7 @@ void WholeRun::prepare() {
     device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
     type_ = choose_precision(settings_, device_facts_);
+    check_fp8(training_, device_facts_);
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;

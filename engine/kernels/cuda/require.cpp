@@ -31,7 +31,7 @@ void require_bf16(const char* operation, const char* name, const Matrix& matrix,
 }
 
 void require_fp8(int compute_capability, const Matrix& matrix) {
-    if (compute_capability < 89)
+    if (compute_capability < kFirstFp8Capability)
         throw InputError(
             fmt::format("--compute is fp8, which needs a GPU of compute capability 8.9; "
                         "this one has {}.{}; give bf16",

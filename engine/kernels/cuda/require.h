@@ -17,8 +17,9 @@ void require_bf16(const char* operation, const char* name, const Matrix& matrix,
                   std::int64_t columns);
 /// The same for a vector of `size` elements.
 void require_bf16(const char* operation, const char* name, const Vector& vector, std::int64_t size);
-/// Throws InputError unless GPUs of this compute capability (90 is 9.0) have products in FP8, and
-/// for a matrix of these sizes.
+/// GPUs from this compute capability on (89 is 8.9) have products in FP8.
+inline constexpr int kFirstFp8Capability = 89;
+/// Throws InputError unless they have, and for a matrix of these sizes.
 void require_fp8(int compute_capability, const Matrix& matrix);
 /// Throws InputError unless a feed-forward of this width can be kept with 8 bits a number.
 void require_eight_bits(std::int64_t width);

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "engine/train/state_snapshot.h"
+#include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
@@ -37,6 +38,24 @@ Bytes save_memory(const TrainSettings& settings, const Room& room) {
 }
 
 }  // namespace
+
+TEST_CASE("run setup: a GPU without FP8 is refused in one sentence, a CPU emulates it", "[train]") {
+    TrainingSpec training;
+    DeviceFacts a100;
+    a100.name = "NVIDIA A100-SXM4-80GB";
+    a100.is_gpu = true;
+    CHECK_NOTHROW(check_fp8(training, a100));
+    training.head_gradients = Compute::fp8;
+    CHECK_THROWS_WITH(check_fp8(training, a100),
+                      "--head-gradients is fp8, but NVIDIA A100-SXM4-80GB has no products in FP8, "
+                      "which NVIDIA's GPUs have from compute capability 8.9 on; give bf16");
+    training.compute = Compute::fp8;
+    CHECK_THROWS_AS(check_fp8(training, a100), InputError);
+    CHECK_NOTHROW(check_fp8(training, DeviceFacts{}));
+    DeviceFacts h200 = a100;
+    h200.has_fp8 = true;
+    CHECK_NOTHROW(check_fp8(training, h200));
+}
 
 TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]") {
     const TrainSettings settings = settings_that_save();
