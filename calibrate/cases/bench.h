@@ -131,6 +131,7 @@ void measure_gemm(Bench& bench, CaseRecord& record);
 void measure_attention(Bench& bench, CaseRecord& record);
 void measure_memory_bound(Bench& bench, CaseRecord& record);
 void measure_clock(Bench& bench, CaseRecord& record);
+void measure_fp8(Bench& bench, CaseRecord& record);
 void measure_power(Bench& bench, CaseRecord& record);
 void measure_gpu_interconnect(Bench& bench, CaseRecord& record);
 

@@ -99,6 +99,17 @@ void add_gemm_line(const Measurements& m, const GemmLine& line, ProfileJson& pro
                        RateRange{line.overhead_low, line.overhead_high}, origin);
 }
 
+void add_fp8_products(const Measurements& m, ProfileJson& profile) {
+    const MeasuredRows products(m, "fp8_products");
+    if (!products) return;
+    const auto tflops = [&](const char* us) {
+        return products.at(0, "tflop") * kMega / products.at(0, us);
+    };
+    profile.set_number("kernels.fp8_gemm_sustained_tflops", tflops("us"),
+                       RateRange{tflops("us_high"), tflops("us_low")},
+                       products.origin("large products of e4m3 at the power limit"));
+}
+
 void add_launches(const Measurements& m, ProfileJson& profile) {
     const MeasuredRows launch(m, "launch");
     if (!launch) return;
@@ -135,6 +146,7 @@ void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJ
     add_memory_bandwidth(measurements, profile);
     add_best_product(measurements, profile);
     if (fits.gemm_line) add_gemm_line(measurements, *fits.gemm_line, profile);
+    add_fp8_products(measurements, profile);
     add_launches(measurements, profile);
     for (const auto& [id, fit] : fits.kernels) add_kernel_table(measurements, id, fit, profile);
 }

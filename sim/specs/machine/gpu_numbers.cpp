@@ -72,9 +72,12 @@ double gemm_rate(Row row, SpecReader& reader, const MachineSpec&) {
     return share * rate * kTera;
 }
 
-/// 0 where the datasheet has no FP8.
+constexpr const char* kPeakFp8 = "gpu.fp8_dense_tflops";
+
+/// 0 where it was not measured and the datasheet has no FP8.
 double fp8_rate(Row row, SpecReader& reader, const MachineSpec& so_far) {
-    return reader.take(row.path) ? kFp8OfBf16 * so_far.gpu.gemm_flops_per_s : 0;
+    if (const auto sustained = reader.take(row.path)) return *sustained * kTera;
+    return reader.take(kPeakFp8) ? kFp8OfBf16 * so_far.gpu.gemm_flops_per_s : 0;
 }
 
 double multiprocessors(Row row, SpecReader& reader, const MachineSpec&) {
@@ -156,8 +159,10 @@ constexpr std::array kGpuRows = {
     row("kernels.gemm_sustained_tflops", Trust::measured,
         fill<&MachineSpec::gpu, &GpuSpec::gemm_flops_per_s>, &gemm_rate, MeasuredBy{"gemm"},
         AtMost{kPeakGemm}, RateGroup::kernels, Transfer::products),
-    row("gpu.fp8_dense_tflops", Trust::datasheet,
-        fill<&MachineSpec::gpu, &GpuSpec::fp8_gemm_flops_per_s>, &fp8_rate, RateGroup::kernels),
+    row(kPeakFp8, Trust::datasheet),
+    row("kernels.fp8_gemm_sustained_tflops", Trust::datasheet,
+        fill<&MachineSpec::gpu, &GpuSpec::fp8_gemm_flops_per_s>, &fp8_rate, MeasuredBy{"fp8"},
+        AtMost{kPeakFp8}, RateGroup::kernels),
     row("kernels.gemm_overhead_us", Trust::measured,
         fill<&MachineSpec::gpu, &GpuSpec::gemm_overhead>, OnH200{4}, MeasuredBy{"gemm"},
         RateGroup::kernels, Transfer::as_measured),

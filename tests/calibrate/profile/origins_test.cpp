@@ -20,7 +20,7 @@ TEST_CASE("make profile: every number says range, method, source, date and how")
     CHECK(q->source == calibration_source(m));
     CHECK_THAT(q->note, ContainsSubstring("by formula"));
     CHECK_THAT(q->source, ContainsSubstring("sluice-calibrate of 2026-11-21 on NVIDIA H200"));
-    CHECK_THAT(q->source, ContainsSubstring("driver 580.1, 79 s; measurements/my-machine.json"));
+    CHECK_THAT(q->source, ContainsSubstring("driver 580.1, 82 s; measurements/my-machine.json"));
     const Quantity* memory = p.find("gpu.memory_bandwidth_achieved_gb_per_s");
     CHECK(*memory->low < *memory->value);
     CHECK(*memory->value < *memory->high);
@@ -79,7 +79,7 @@ TEST_CASE("make profile: of pooled measurements the source names every file") {
         pool_measurements({{one, "measurements/my-machine.json"}, {one, "later/again.json"}});
     CHECK_THAT(calibration_source(m),
                ContainsSubstring(
-                   "driver 580.1, 158 s; measurements/my-machine.json, measurements/again.json"));
+                   "driver 580.1, 164 s; measurements/my-machine.json, measurements/again.json"));
     const Quantity* q = profile_of(m).find("link.both_ways_host_to_device_gb_per_s");
     REQUIRE(q != nullptr);
     CHECK_THAT(q->note, ContainsSubstring("mean of 2 measurements"));

@@ -91,6 +91,12 @@ TEST_CASE("fp8: products run at the measured share of their rate", "[plan]") {
     CHECK(fp8.at_limit > 0.5 * bf16.at_limit);
     CHECK(fp8.joules < bf16.joules);
 
+    MachineProfile measured = read_machine_profile("h200-pcie5-16vcpu-128gib");
+    Quantity& rate = measured.quantities.emplace_back();
+    rate.path = "kernels.fp8_gemm_sustained_tflops";
+    rate.value = 1300;
+    CHECK(resolve_machine(measured).gpu.fp8_gemm_flops_per_s == Approx(1300e12));
+
     MachineSpec slower = machine("h200-pcie5-16vcpu-128gib");
     scale_group(slower, RateGroup::kernels, 0.5);
     const KernelCost halved = kernels_cost(slower.gpu, {in_fp8(plain)}, KernelStyle::fused);
