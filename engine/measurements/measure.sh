@@ -38,10 +38,9 @@ train 3b-batch-32-resident-36-tables --model qwen2.5-3b --untied --batch 32 --st
 train 14b-batch-32-resident-9-tables --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --resident-layers 9 --resident-tables both --keep-last-layers 25
 train 32b-batch-32-6-byte-resident-21-tables --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 7 --max-norm 1000 --resident-layers 21 --resident-tables both --keep-last-layers 9
 train 7b-batch-32-resident-11-tables --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --keep-last-layers 28
-for precision in fp8 bf16;
-do
-    train 7b-batch-8-$precision --model qwen2.5-7b --untied --batch 8 --steps 14 --max-norm 1000 --resident-layers 28 --resident-tables both --recompute none --compute $precision
-    train 7b-batch-32-$precision --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none --compute $precision
+train 7b-batch-8-bf16 --model qwen2.5-7b --untied --batch 8 --steps 14 --max-norm 1000 --resident-layers 28 --resident-tables both --recompute none
+train 7b-batch-32-bf16 --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none
+for precision in fp8 bf16; do
     train 8-layers-batch-32-$precision --model qwen2.5-7b --untied --layers 8 --batch 32 --steps 16 --max-norm 1000 --resident-layers 8 --resident-tables both --recompute none --compute $precision
 done
 train 7b-batch-8-exact --model qwen2.5-7b --untied --batch 8 --steps 14 --max-norm 1 --clipping exact --keep-last-layers 28 --resident-layers 28 --resident-tables both
@@ -49,30 +48,14 @@ train 7b-batch-32-exact-chosen --model qwen2.5-7b --untied --batch 32 --steps 12
 train 3b-batch-32-exact --model qwen2.5-3b --untied --batch 32 --steps 12 --max-norm 1 --clipping exact --keep-last-layers 36 --resident-layers 36 --resident-tables both
 train 14b-batch-32-exact --model qwen2.5-14b --batch 32 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 12 --resident-layers 21 --resident-tables both
 train 14b-batch-32-8-byte-exact --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 10 --max-norm 1 --clipping exact --learning-rate 2e-5 --keep-last-layers 27 --resident-layers 14 --resident-tables both
-train 7b-batch-32-fp8-resident-6 --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 6 --resident-tables both --recompute none --compute fp8
-for precision in fp8 bf16;
-do
-    train 7b-batch-32-$precision-resident-10 --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 10 --host-gradient-slabs 8 --resident-tables both --recompute none --compute $precision
-done
-train 7b-batch-128-fp8 --model qwen2.5-7b --untied --batch 128 --steps 6 --max-norm 1000 --keep-last-layers 5 --resident-layers 4 --resident-tables both --compute fp8
-train 14b-batch-32-8-byte-fp8 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 8 --max-norm 1000 --recompute keep_attention --keep-last-layers 30 --resident-layers 3 --host-gradient-slabs 8 --resident-tables both --compute fp8
-train 32b-batch-32-6-byte-fp8 --model qwen2.5-32b --batch 32 --state-bytes 6 --steps 5 --max-norm 1000 --keep-last-layers 1 --resident-layers 33 --resident-tables both --compute fp8
 train 7b-batch-32-fp8-kept-8 --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --resident-layers 22 --resident-tables both --recompute none --compute fp8 --kept-bits 8
 train 7b-batch-32-fp8-kept-16 --model qwen2.5-7b --untied --batch 32 --steps 14 --max-norm 1000 --resident-layers 10 --host-gradient-slabs 8 --resident-tables both --recompute none --compute fp8
-train 7b-batch-32-kept-8 --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --resident-layers 22 --resident-tables both --recompute none --kept-bits 8
-train 14b-batch-32-8-byte-fp8-kept-8 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 9 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --host-gradient-slabs 8 --recompute none --compute fp8 --kept-bits 8
 train 7b-batch-128-fp8-kept-8 --model qwen2.5-7b --untied --batch 128 --micro-batch 64 --steps 5 --max-norm 1000 --keep-last-layers 10 --resident-layers 2 --resident-tables both --compute fp8 --kept-bits 8
 train 14b-batch-32-kept-8 --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --learning-rate 2e-5 --keep-last-layers 35 --resident-layers 14 --resident-tables both --checkpoints host --kept-bits 8
 large=(--model qwen2.5-7b --untied --max-norm 1000 --recompute none --resident-tables both)
 head=(--compute fp8 --kept-bits 8 --head-gradients fp8)
 train 7b-batch-128-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 --resident-layers 17 --host-gradient-slabs 8
-train 7b-batch-128-fp8-passes-4 "${large[@]}" --batch 128 --steps 8 --passes 4 --compute fp8 --kept-bits 8 --resident-layers 9 --host-gradient-slabs 8
-train 7b-batch-128-fp8-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 --compute fp8 --kept-bits 8 --resident-layers 22 --host-gradient-slabs 8
 train 7b-batch-32-fp8-head "${large[@]}" --batch 32 --steps 12 "${head[@]}" --resident-layers 22
-train 7b-batch-128-fp8-head-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 22 --host-gradient-slabs 8
-train 7b-batch-8-fp8-head "${large[@]}" --batch 8 --steps 20 "${head[@]}" --resident-layers 28
-train 7b-batch-128-fp8-head-passes-4 "${large[@]}" --batch 128 --steps 7 --passes 4 "${head[@]}" --resident-layers 9 --host-gradient-slabs 8
-train 7b-batch-512-fp8-head-passes-16 "${large[@]}" --batch 512 --steps 5 --passes 16 "${head[@]}" --resident-layers 7 --host-gradient-slabs 8
 for deferred in 0 11; do
     name=7b-batch-8-24-gb$([ $deferred = 0 ] || echo -deferred-$deferred)
     train "$name" --model qwen2.5-7b --untied --batch 8 --steps 12 --max-norm 1000 --learning-rate 2e-5 --device-budget-bytes 24e9 --keep-last-layers 2 --resident-layers 5 --deferred-layers $deferred
