@@ -54,7 +54,7 @@ train 7b-batch-128-fp8-kept-8 --model qwen2.5-7b --untied --batch 128 --micro-ba
 train 14b-batch-32-kept-8 --model qwen2.5-14b --batch 32 --steps 8 --max-norm 1000 --learning-rate 2e-5 --keep-last-layers 35 --resident-layers 14 --resident-tables both --checkpoints host --kept-bits 8
 large=(--model qwen2.5-7b --untied --max-norm 1000 --recompute none --resident-tables both)
 head=(--compute fp8 --kept-bits 8 --head-gradients fp8)
-train 7b-batch-128-passes-8 "${large[@]}" --batch 128 --steps 7 --passes 8 --resident-layers 17 --host-gradient-slabs 8
+train 7b-batch-128-passes-16 "${large[@]}" --batch 128 --steps 6 --passes 16 --resident-layers 26
 train 7b-batch-32-fp8-head "${large[@]}" --batch 32 --steps 12 "${head[@]}" --resident-layers 22
 for deferred in 0 11; do
     name=7b-batch-8-24-gb$([ $deferred = 0 ] || echo -deferred-$deferred)
