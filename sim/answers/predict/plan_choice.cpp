@@ -45,6 +45,7 @@ class PlanSearch {
             for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
                 if (!trials_.found()) try_micro_batches(tighter);
             try_deferred_layers();
+            try_host_kept_layers();
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
@@ -151,33 +152,64 @@ class PlanSearch {
         of_passes_ = found_without;
     }
 
-    /// Deferred updates give the optimizer work during forward; too many keep forward waiting. In
-    /// steps of an eighth of the layers up to the first that gains nothing, then nearer to the
-    /// best. With many passes, which take long to simulate, the tables stay where they are best
+    /// Deferred updates give the optimizer work during forward; too many keep forward waiting. With
+    /// many passes, which take long to simulate, the tables stay where they are best
     /// without.
     void try_deferred_layers(const Found& from) {
         constexpr std::int64_t kMany = 8;
         TrainingSpec start = from.base;
         std::optional<ResidentTables> tables;
         if (start.passes >= kMany) tables = from.fastest.training.resident_tables;
-        Seconds best_seconds = from.fastest.seconds;
-        std::int64_t best = 0;
-        const auto gains = [&](std::int64_t deferred) {
-            if (deferred <= 0 || deferred > model_.layer_count()) return false;
+        nearest_number(from.fastest.seconds, [&](std::int64_t deferred) {
             start.deferred_layers = deferred;
-            const Seconds seconds = try_ways(start, tables);
-            if (seconds >= best_seconds) return false;
-            best_seconds = seconds;
-            best = deferred;
-            return true;
+            return try_ways(start, tables);
+        });
+    }
+
+    /// Times numbers of layers in steps of an eighth of all, up to the first whose time is known
+    /// and gains nothing, then nearer to the fastest.
+    template <typename Time>
+    void nearest_number(Seconds fastest, Time time) const {
+        std::int64_t best = 0;
+        const auto is_worse = [&](std::int64_t layers) {
+            if (layers <= 0 || layers > model_.layer_count()) return true;
+            const Seconds seconds = time(layers);
+            if (seconds < fastest) fastest = seconds, best = layers;
+            return seconds != kNever && best != layers;
         };
-        std::int64_t stride = std::max<std::int64_t>(1, model_.layer_count() / 8),
-                     deferred = stride;
-        while (gains(deferred)) deferred += stride;
-        while (stride > 1) {
+        std::int64_t stride = std::max<std::int64_t>(1, model_.layer_count() / 8), layers = stride;
+        for (; !is_worse(layers); layers += stride) continue;
+        while (stride > 1 && best > 0) {
             stride = (stride + 1) / 2;
             const std::int64_t middle = best;
-            if (!gains(middle - stride)) gains(middle + stride);
+            is_worse(middle - stride);
+            if (best == middle) is_worse(middle + stride);
+        }
+    }
+
+    /// What layers keep on the host needs two places on the device, which smaller micro-batches
+    /// make smaller.
+    void try_host_kept_layers() {
+        const TrainingSpec without = trials_.best().training;
+        if (!trials_.found() || !is_free("host_kept_layers") ||
+            !has_option(asked_.schedule, "host_kept_layers") ||
+            without.recompute == Recompute::none || without.saves_half())
+            return;
+        TrainingSpec start = without;
+        for (const char* field : {"checkpoints", "keep_attention_layers", "deferred_layers"})
+            training_option(field).set(start, training_option(field).get(asked_));
+        for (const std::int64_t parts : {1, 2, 4}) {
+            const Seconds before = trials_.best().seconds;
+            if (parts > 1) {
+                const std::int64_t sequences = without.micro_batch_sequences();
+                if (!is_free("micro_batch") || without.passes > 1 || sequences % parts != 0) return;
+                start.micro_batch = sequences / parts;
+            }
+            nearest_number(parts == 1 ? before : kNever, [&](std::int64_t layers) {
+                start.host_kept_layers = layers;
+                return try_ways(start);
+            });
+            if (parts > 1 && trials_.best().seconds == before) return;
         }
     }
 
