@@ -190,11 +190,16 @@ class PlanSearch {
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
     /// make smaller.
     void try_host_kept_layers() {
-        const TrainingSpec without = trials_.best().training;
         if (!trials_.found() || !is_free("host_kept_layers") ||
-            !has_option(asked_.schedule, "host_kept_layers") ||
-            without.recompute == Recompute::none || without.saves_half())
+            !has_option(asked_.schedule, "host_kept_layers"))
             return;
+        for (const Found& found : by_time()) {
+            const TrainingSpec& best = found.fastest.training;
+            if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
+                try_host_kept_layers(best);
+        }
+    }
+    void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
         for (const char* field : {"checkpoints", "keep_attention_layers", "deferred_layers"})
             training_option(field).set(start, training_option(field).get(asked_));
@@ -202,10 +207,10 @@ class PlanSearch {
             const Seconds before = trials_.best().seconds;
             if (parts > 1) {
                 const std::int64_t sequences = without.micro_batch_sequences();
-                if (!is_free("micro_batch") || without.passes > 1 || sequences % parts != 0) return;
+                if (!is_free("micro_batch") || sequences % parts != 0) return;
                 start.micro_batch = sequences / parts;
             }
-            nearest_number(parts == 1 ? before : kNever, [&](std::int64_t layers) {
+            nearest_number(kNever, [&](std::int64_t layers) {
                 start.host_kept_layers = layers;
                 return try_ways(start);
             });
