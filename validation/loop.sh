@@ -104,8 +104,8 @@ predict_and_train() {
     local flags=("${model[@]}" --optimizer-threads "$threads" "$@")
     logged "$name-predicted" "$programs/sluice" predict --machine "$profile" --plan given "${flags[@]}"
     say "$name: predicted $(speed "$name-predicted")"
-    undisturbed logged "$name" "$programs/sluice-train" --device "$device" --data "$text" --learning-rate 1e-4 \
-        --warmup-steps 5 --max-norm 1000 --steps "$steps" "${flags[@]}" --report "$out/reports/$name.json"
+    undisturbed logged "$name" "$programs/sluice-train" --device "$device" --data "$text" --plan given \
+        --learning-rate 1e-4 --warmup-steps 5 --max-norm 1000 --steps "$steps" "${flags[@]}" --report "$out/reports/$name.json"
     say "$name: measured  $(speed "$name")"
 }
 

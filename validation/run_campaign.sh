@@ -52,7 +52,7 @@ train() {
     shift 2
     [ ! -s "$report" ] || return 0
     mkdir -p "$(dirname "$report")"
-    if ! "$program" --data "$text" --learning-rate 1e-4 --warmup-steps 5 --max-norm 1000 "$@" \
+    if ! "$program" --plan given --data "$text" --learning-rate 1e-4 --warmup-steps 5 --max-norm 1000 "$@" \
         --report "$report.partial" >"$log" 2>&1 </dev/null; then
         echo "$name: failed; see $log" >&2
         return 1

@@ -13,32 +13,24 @@
 #include "calibrate/probe/cublaslt_products.h"
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
-#include "sim/base/embedded_files.h"
 #include "sim/command_line/program.h"
-#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/machine/library_match.h"
 
 namespace sluice {
 namespace {
 
-/// The machine of the library with that GPU, by the name that its driver gives.
-std::optional<std::string> library_machine_with(const std::string& driver_name) {
-    for (const EmbeddedFile& file : embedded_machines()) {
-        const std::string id(file.name);
-        const MachineProfile profile = parse_machine_profile(std::string(file.text), id, id);
-        if (profile.text("gpu.driver_name") == driver_name) return id;
-    }
-    return std::nullopt;
-}
-
 struct Here {
     DeviceFacts device;
+    double cpus = 0;
     bool has_products = false;
 };
 
 /// Ends with its device, since the measurement makes its own.
 Here look_around() {
-    const std::unique_ptr<Device> device = make_device("auto", 0, read_host_facts());
-    return {device->facts(), device->facts().is_gpu && has_cublaslt()};
+    const HostFacts host = read_host_facts();
+    const std::unique_ptr<Device> device = make_device("auto", 0, host);
+    return {device->facts(), static_cast<double>(host.cpus.size()),
+            device->facts().is_gpu && has_cublaslt()};
 }
 
 std::vector<std::string> cases_for(const Here& here) {
@@ -61,7 +53,9 @@ void say_what_is_missing(const Here& here, const MeasureFlags& flags) {
 
 int probe(MeasureFlags flags) {
     const Here here = look_around();
-    if (!flags.base && here.device.is_gpu) flags.base = library_machine_with(here.device.name);
+    if (!flags.base && here.device.is_gpu)
+        if (const auto like = library_machine_with(here.device.name, here.cpus))
+            flags.base = like->id;
     flags.makes_profile = flags.base || here.has_products;
     if (flags.only.empty()) flags.only = cases_for(here);
     flags.quick_cases = {"gemm", "host_memory", "copies", "mixed_load"};

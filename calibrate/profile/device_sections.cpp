@@ -15,6 +15,7 @@ void add_device_sizes(const Measurements& m, ProfileJson& profile) {
         const Origin driver = measured_here(m, "as the driver says");
         profile.set_text("gpu.maker", "NVIDIA");  // kernels are measured with CUDA only
         profile.set_text("gpu.name", facts.gpu_name);
+        profile.set_text("gpu.driver_name", facts.gpu_name);
         profile.set_number("gpu.memory_capacity_gb", facts.gpu_memory_bytes / kGiga, {}, driver);
         if (facts.multiprocessors > 0)
             profile.set_number("gpu.multiprocessors", facts.multiprocessors, {}, driver);

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes one archive from which the trainer builds on a GPU machine where nothing can be installed:
-# the sources (what git tracks or would add) and the headers it needs from elsewhere.
+# the sources (what git tracks or would add), the headers it needs from elsewhere, and the planner as it is built here.
 # ./dev bundle calls it.
-# usage: make.sh FILE.tar.gz PYTHON_ENVIRONMENT
+# usage: make.sh FILE.tar.gz PYTHON_ENVIRONMENT PLANNER
 #   PYTHON_ENVIRONMENT  has nvidia-cudnn-frontend, whose headers are taken
+#   PLANNER             the program sluice
 set -euo pipefail
 
-[ $# = 2 ] || { sed -n 5,6p "$0" >&2; exit 2; }
+[ $# = 3 ] || { sed -n 5,7p "$0" >&2; exit 2; }
 fail() { echo "bundle: $*" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(dirname "$(dirname "$here")")
@@ -54,6 +55,24 @@ packages=$(echo "$2"/lib/python3*/site-packages)
 rm -rf "$include/cudnn_frontend/thirdparty"
 cp "$(find "$packages"/nvidia_cudnn_frontend-*.dist-info -iname 'LICENSE*' -type f | head -n 1)" \
     "$bundle/third_party/licences/cudnn-frontend"
+
+# With the libraries that a machine without SimGrid lacks.
+planner=$bundle/third_party/planner
+mkdir -p "$planner/lib"
+cp "$3" "$planner/planner"
+ldd "$3" | awk '$2 == "=>" && $1 !~ /^lib(c|m|stdc\+\+|gcc_s)\.so/ { print $3 }' | while IFS= read -r library; do
+    cp -L "$library" "$planner/lib/"
+    # The path in the package may be that before /lib became a link to /usr/lib.
+    package=$({ dpkg -S "$library" "/usr$library" 2>/dev/null || true; } | head -n 1 | cut -d : -f 1)
+    [ ! -e "/usr/share/doc/$package/copyright" ] ||
+        cp "/usr/share/doc/$package/copyright" "$bundle/third_party/licences/$package"
+done
+cat >"$planner/sluice" <<'END'
+#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+LD_LIBRARY_PATH=$here/lib exec "$here/planner" "$@"
+END
+chmod +x "$planner/sluice"
 
 cp "$here/BUNDLE.md" "$bundle/BUNDLE.md"
 mkdir -p "$(dirname "$archive")"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "engine/device/device.h"
 #include "engine/machine/stop_signals.h"
 #include "engine/train/chosen_plan.h"
 #include "engine/train/expected_step.h"
@@ -133,11 +134,11 @@ void add_run_flags(CLI::App& app, Flags& flags) {
     CLI::Option* const plan =
         app.add_option("--plan", flags.plan,
                        "a prediction of `sluice predict --json`: trains with its settings, and "
-                       "compares it with the measured step");
+                       "compares it with the measured step; given: trains with the options given");
     app.add_option("--machine", flags.scenario.given.machine.machine,
                    "a name of `sluice machines`, or this machine's profile: trains as --plan does "
                    "with the fastest plan for it, as sluice predict chooses it beside the options "
-                   "given")
+                   "given; default: on a GPU, the machine of that list that is most like this one")
         ->excludes(plan);
     app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)")
         ->check(has_name);
@@ -197,9 +198,13 @@ void check_files(const Flags& flags) {
 }
 
 std::optional<ExpectedStep> expected_step(const Flags& flags) {
+    if (flags.plan == "given") return std::nullopt;
     if (flags.plan) return read_expected_step(*flags.plan);
-    if (flags.scenario.given.machine.machine.empty()) return std::nullopt;
-    return choose_step(asked_scenario(flags.scenario), flags.settings.host_memory);
+    const PlannedScenario asked = asked_scenario(flags.scenario);
+    const TrainSettings& s = flags.settings;
+    if (!asked.machine.machine.empty()) return choose_step(asked, s.host_memory);
+    const auto device = make_device(s.device, s.cpu_threads, read_host_facts());
+    return choose_step_here(asked, device->facts(), s.host_memory);
 }
 
 /// The settings of the command line, with those of --plan.
@@ -246,20 +251,17 @@ int train(const Flags& flags) {
         throw InputError(
             "--on-spike skip needs --clipping exact, with which a step updates nothing before its "
             "norm is known");
-    const std::optional<Bytes> save_memory = read_save_memory(flags);
+    TrainSettings settings = flags.settings;
+    settings.save_memory = read_save_memory(flags);
     check_files(flags);
     allow_many_files();
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
-    // Nobody reads the progress any more, which is no reason to stop.
-    std::signal(SIGPIPE, SIG_IGN);
-    const bool writes = flags.report || flags.trace || flags.timeline;
-    const bool measure = writes || expected;
-    TrainSettings settings = flags.settings;
-    settings.save_memory = save_memory;
+    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
+    const bool writes = flags.report || flags.trace || flags.timeline, measure = writes || expected;
     settings.expected = expected;
     settings.model_files = settings.load.value_or(asked.model.model);
     const RunResult result = run_training(model, training, settings, measure);
-    // As a shell reports a program that a signal ended: `train && publish` must not go on.
+    // As a shell reports what a signal ended: `train && publish` must not go on.
     const int unfinished = result.interrupted ? 128 + stop_signal() : 0;
     if (result.interrupted)
         say(fmt::format("interrupted after step {} of {}{}\n", result.steps_done,

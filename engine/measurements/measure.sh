@@ -9,7 +9,7 @@ mkdir -p "$out"
 train() {
     local name=$1
     shift
-    "$program" --data "$text" --learning-rate 1e-4 --warmup-steps 5 "$@" \
+    "$program" --plan given --data "$text" --learning-rate 1e-4 --warmup-steps 5 "$@" \
         --report "$out/$name.json" --trace "$out/$name-trace.json" --timeline "$out/$name.svg" >"$out/$name.txt"
     grep -E '^(step .* 0:00 left|speed)' "$out/$name.txt" | sed "s/^/$name: /"
 }
@@ -65,7 +65,7 @@ for deferred in 0 14; do
     train "$name" --model qwen2.5-14b --batch 16 --state-bytes 8 --steps 10 --max-norm 1000 --learning-rate 2e-5 --recompute none --resident-layers 5 --resident-tables both --deferred-layers $deferred
 done
 # One step of minutes is too few for a report: the log has its time.
-"$program" --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 \
+"$program" --plan given --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 \
     --saved-inputs half --checkpoints host --keep-attention-layers 27 --resident-tables both --steps 1 --log "$out/7b-1-by-524288.jsonl"
 train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --recompute none
 train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none

@@ -12,6 +12,7 @@
 #include "engine/train/progress.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/library_match.h"
 
 namespace sluice {
 namespace {
@@ -21,16 +22,25 @@ namespace fs = std::filesystem;
 /// ./dev predict builds the second one first.
 constexpr std::array kPlanners = {"sluice", "predict/sluice"};
 
-fs::path planner(const PlannedScenario& asked) {
+fs::path folder_of_programs() {
     std::error_code error;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+std::optional<fs::path> find_planner() {
+    std::error_code error;
     for (const char* name : kPlanners)
-        if (const fs::path program = folder / name; fs::is_regular_file(program, error))
+        if (fs::path program = folder_of_programs() / name; fs::is_regular_file(program, error))
             return program;
+    return std::nullopt;
+}
+
+fs::path planner(const PlannedScenario& asked) {
+    if (std::optional<fs::path> found = find_planner()) return *std::move(found);
     throw InputError(
         fmt::format("--machine {}: the planner, sluice, is not in {}; where it is, write a plan "
                     "with: sluice predict{} --json >plan.json, and give --plan plan.json",
-                    asked.machine.machine, folder.string(), scenario_flags(asked)),
+                    asked.machine.machine, folder_of_programs().string(), scenario_flags(asked)),
         "machine");
 }
 
@@ -72,6 +82,43 @@ ExpectedStep choose_step(PlannedScenario asked, const std::optional<std::string>
                     settings.empty() ? "as given" : setting_flags(settings),
                     format_seconds(out.step)));
     return out;
+}
+
+MachineChoice machine_for(const std::string& gpu, double cpus) {
+    const std::optional<LibraryMatch> match = library_machine_with(gpu, cpus);
+    if (!match)
+        return {std::nullopt,
+                fmt::format("no machine of `sluice machines` has the GPU {}; give --machine with a "
+                            "profile that sluice-calibrate makes here",
+                            gpu)};
+    if (match->cores == cpus)
+        return {match->id, fmt::format("it has the GPU {} and {:g} CPUs, as this one", gpu, cpus)};
+    return {match->id,
+            fmt::format("it has the GPU {} as this one, and {:g} CPUs where this one has {:g}; "
+                        "sluice-calibrate makes a profile of this one for --machine",
+                        gpu, match->cores, cpus)};
+}
+
+std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, const DeviceFacts& device,
+                                             const std::optional<std::string>& host_memory) {
+    if (!device.is_gpu) return std::nullopt;
+    if (!find_planner()) {
+        say(fmt::format("plan as given, since the planner, sluice, is not in {}\n",
+                        folder_of_programs().string()));
+        return std::nullopt;
+    }
+    const HostFacts host = read_host_facts();
+    const MachineChoice like = machine_for(device.name, static_cast<double>(host.cpus.size()));
+    if (!like.machine) {
+        say(fmt::format("plan as given, since {}\n", like.because));
+        return std::nullopt;
+    }
+    say(fmt::format("machine {}: {}\n", *like.machine, like.because));
+    asked.machine.machine = *like.machine;
+    const std::optional<Bytes> here = host_memory_capacity(host);
+    return choose_step(std::move(asked), host_memory || !here
+                                             ? host_memory
+                                             : std::optional(fmt::format("{}B", *here)));
 }
 
 }  // namespace sluice

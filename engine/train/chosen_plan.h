@@ -1,6 +1,10 @@
 // Which plan does the planner, a program of its own beside this one, choose for a machine?
 #pragma once
 
+#include <optional>
+#include <string>
+
+#include "engine/device/device.h"
 #include "engine/train/expected_step.h"
 #include "sim/specs/scenario/scenario.h"
 
@@ -11,5 +15,18 @@ namespace sluice {
 /// if the planner is not in the folder of this program, or if it refuses the scenario, for which it
 /// says the reason on standard error itself.
 ExpectedStep choose_step(PlannedScenario asked, const std::optional<std::string>& host_memory);
+
+/// A machine of the library for a GPU, by the name that its driver gives, beside so many CPUs.
+struct MachineChoice {
+    std::optional<std::string> machine;  ///< empty: none has that GPU
+    std::string because;                 ///< or what to give instead; a sentence
+};
+MachineChoice machine_for(const std::string& gpu, double cpus);
+
+/// choose_step() for the machine of the library that is like this one, with the host memory that is
+/// here; prints which one, or why the plan stays as asked. Empty where it does: training on the
+/// processor, no such machine, no planner beside this program.
+std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, const DeviceFacts& device,
+                                             const std::optional<std::string>& host_memory);
 
 }  // namespace sluice

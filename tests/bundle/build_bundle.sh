@@ -2,14 +2,14 @@
 # Makes the bundle, builds one of its test programs as BUNDLE.md says and runs it, on a system that
 # seems to have Catch2 3 and no SimGrid: stand-ins come before the system's headers and packages and
 # stop who takes them.
-# usage: build_bundle.sh SOURCES PYTHON_ENVIRONMENT [CMAKE_OPTION...]
+# usage: build_bundle.sh SOURCES PYTHON_ENVIRONMENT PLANNER [CMAKE_OPTION...]
 set -euo pipefail
 
-sources=$1 environment=$2
-shift 2
+sources=$1 environment=$2 planner=$3
+shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$sources/cmake/bundle/make.sh" "$work/bundle.tar.gz" "$environment"
+"$sources/cmake/bundle/make.sh" "$work/bundle.tar.gz" "$environment" "$planner"
 tar -xzf "$work/bundle.tar.gz" -C "$work"
 
 system=$work/system
@@ -27,3 +27,6 @@ cd "$work/sluice"
 cmake --preset gpu -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_DISABLE_FIND_PACKAGE_SimGrid=ON "$@"
 cmake --build --preset gpu --target sluice_kernels_tests
 ctest --preset gpu --tests-regex '^engine\.kernels$'
+# The planner that the trainer asks, beside it.
+build/gpu/bin/predict/sluice predict --model qwen2.5-7b --machine h200-sxm-pcie5 --batch 8 | grep -E '^(chosen|speed)'
+LD_LIBRARY_PATH=build/gpu/bin/predict/lib ldd build/gpu/bin/predict/planner | grep 'simgrid.*build/gpu/bin/predict/lib'

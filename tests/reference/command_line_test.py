@@ -78,7 +78,7 @@ class CommandLine(unittest.TestCase):
             self.words(**machine, steps=6, report=report),
             capture_output=True, text=True, timeout=60, check=True,
         ).stdout
-        self.assertRegex(said, "(?m)^plan for h200-sxm-pcie5: --keep-last-layers 2")
+        self.assertRegex(said, "(?m)^plan for h200-sxm-pcie5: --recompute none")
         self.assertRegex(said, "(?m)^expected: .* a step$")
         self.assertIn("against the prediction", said)
         ran = json.loads(report.read_text())["training"]

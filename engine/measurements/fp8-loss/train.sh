@@ -11,10 +11,10 @@ for seed in 1 2 3; do
     for precision in bf16 fp8; do
         name=$out/$precision-seed-$seed
         checkpoints=$(mktemp -d)
-        "$program" --data "$text" "${flags[@]}" --batch 8 --steps 2000 --learning-rate 6e-4 --warmup-steps 200 \
+        "$program" --plan given --data "$text" "${flags[@]}" --batch 8 --steps 2000 --learning-rate 6e-4 --warmup-steps 200 \
             --max-norm 1 --seed $seed --compute $precision --out "$checkpoints" --log "$name.jsonl" >"$name.txt"
         # A learning rate of 1e-30 leaves the weights as they are.
-        "$program" --data "$held" "${flags[@]}" --batch 32 --steps 28 --learning-rate 1e-30 --max-norm 1e9 \
+        "$program" --plan given --data "$held" "${flags[@]}" --batch 32 --steps 28 --learning-rate 1e-30 --max-norm 1e9 \
             --compute $precision --load "$checkpoints"/step-* --log "$name.held.jsonl" >"$name.held.txt"
         rm -r "$checkpoints"
     done

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "engine/train/chosen_plan.h"
 #include "engine/train/state_snapshot.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
@@ -109,4 +110,35 @@ TEST_CASE("save memory: the plan counts it and is refused for it", "[train]") {
     CHECK(full.fit.host.shortfall() == 1);
     CHECK(pinned(full) == 4);
     CHECK_THROWS_AS(refuse_misfit(full, ""), InputError);
+}
+
+TEST_CASE("chosen plan: without --machine it is for the machine with this GPU", "[train]") {
+    const MachineChoice measured = machine_for("NVIDIA H200", 16);
+    CHECK(measured.machine == "h200-pcie5-16vcpu-128gib-2");
+    CHECK(measured.because == "it has the GPU NVIDIA H200 and 16 CPUs, as this one");
+    const MachineChoice large = machine_for("NVIDIA H200", 192);
+    CHECK(large.machine == "h200-sxm-pcie5");
+    CHECK_THAT(large.because, ContainsSubstring("112 CPUs where this one has 192") &&
+                                  ContainsSubstring("sluice-calibrate"));
+    const MachineChoice none = machine_for("NVIDIA GeForce GTX 480", 8);
+    CHECK_FALSE(none.machine);
+    CHECK_THAT(none.because,
+               ContainsSubstring("NVIDIA GeForce GTX 480") && ContainsSubstring("--machine"));
+}
+
+TEST_CASE("chosen plan: on a GPU that is known, the planner beside this program chooses",
+          "[train]") {
+    PlannedScenario asked;
+    asked.model.model = "qwen2.5-7b";
+    asked.training["batch"] = "8";
+    const auto chosen = [&](const char* name, bool is_gpu) {
+        return choose_step_here(asked, {.name = name, .is_gpu = is_gpu}, "128GiB");
+    };
+    CHECK_FALSE(chosen("NVIDIA H200", false));
+    CHECK_FALSE(chosen("NVIDIA GeForce GTX 480", true));
+    const std::optional<ExpectedStep> here = chosen("NVIDIA H200", true);
+    if (!here) return;  // the planner is not built
+    CHECK(here->training.at("batch") == "8");
+    CHECK(std::stoi(here->training.at("resident_layers")) > 0);
+    CHECK(here->step > 0);
 }
