@@ -64,6 +64,9 @@ for deferred in 0 14; do
     name=14b-batch-16-8-byte$([ $deferred = 0 ] || echo -deferred-$deferred)
     train "$name" --model qwen2.5-14b --batch 16 --state-bytes 8 --steps 10 --max-norm 1000 --learning-rate 2e-5 --recompute none --resident-layers 5 --resident-tables both --deferred-layers $deferred
 done
+small=(--model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --learning-rate 2e-5 --device-budget-bytes 24e9)
+train 7b-batch-32-24-gb-deferred-12 "${small[@]}" --checkpoints host --resident-layers 1 --resident-tables both --deferred-layers 12
+train 7b-batch-32-24-gb-host-kept-10 "${small[@]}" --micro-batch 16 --resident-layers 2 --host-kept-layers 10
 # One step of minutes is too few for a report: the log has its time.
 "$program" --plan given --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 \
     --saved-inputs half --checkpoints host --keep-attention-layers 27 --resident-tables both --steps 1 --log "$out/7b-1-by-524288.jsonl"
