@@ -25,6 +25,7 @@ const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
         {"gradient_slabs", {1, 2, 3, 4}},
         {"host_gradient_slabs", {0, 2, 4, 8, 16}},
         {"adapter_rank", {0, 8, 16, 32, 64}},
+        {"busy_experts", {0, 4, 8, 16, 32}},
         {"checkpoint_interval", {1, 2, 4, 8}},
         {"keep_last_layers", {0, 4, 8, 16, 32}},
         {"deferred_layers", {0, 2, 4, 8, 16}},

@@ -104,7 +104,7 @@ Flops StepProgram::flops() const {
     Flops total = 0;
     for (const Operation& operation : operations) {
         for (const std::int32_t list : operation.kernels)
-            total += of_list[static_cast<std::size_t>(list)];
+            total += operation.kernel_runs * of_list[static_cast<std::size_t>(list)];
     }
     return total;
 }

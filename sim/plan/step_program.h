@@ -115,6 +115,7 @@ struct Operation {
     std::vector<BufferId> uses;         ///< buffers that are alive while it runs
     /// Indices of StepProgram::kernel_lists, run one after another.
     std::vector<std::int32_t> kernels;
+    double kernel_runs = 1;       ///< of each of them; a mean over GPUs may be no whole number
     double eager_operations = 0;  ///< host time of issuing it, in units of an eager PyTorch
                                   /// operation (lanes compute, which is no faster, and python)
     Seconds at_least = 0;   ///< of the lane compute: other GPUs take that long for the same turn

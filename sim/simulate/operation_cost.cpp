@@ -113,8 +113,9 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
             double traffic = 1;
             for (const std::int32_t list : operation.kernels) {
                 cost += costs[static_cast<std::size_t>(list)];
-                traffic += bytes[static_cast<std::size_t>(list)];
+                traffic += operation.kernel_runs * bytes[static_cast<std::size_t>(list)];
             }
+            cost *= operation.kernel_runs;
             cost = no_faster_than(
                 std::max(machine.gpu.eager_launch * operation.eager_operations, operation.at_least),
                 cost, machine.gpu.clock);

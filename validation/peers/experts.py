@@ -2,8 +2,9 @@
 
 usage: experts.py [SECONDS]. Two forms: `stacked`, all experts' weights in one parameter, with biases and the clamped
 activation of gpt_oss; `modules`, three linear layers an expert as of Qwen3-MoE, with or without adapters of rank 32
-(peft's LoRA, of which only the adapters are trained). Tokens are spread evenly. Prints one line a case:
-forward and backward in ms with the host's time to issue them, kernels of each, and a device copy's rate. Last: the same from several threads.
+(peft's LoRA, of which only the adapters are trained). Tokens are spread evenly over all experts or the first few. Prints one line a case:
+forward and backward in ms with the host's time to issue them, kernels of each, and a device copy's rate; where few experts are busy,
+the longest kernels too. Last: the same from several threads.
 """
 import sys
 import threading
@@ -81,15 +82,24 @@ def timed(run):
     return sorted(device[2:])[2], sorted(host[2:])[2]
 
 
-def kernels(run):
+def profiled(run):
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         run()
         torch.cuda.synchronize()
-    return sum(e.device_type == torch.autograd.DeviceType.CUDA for e in profile.events())
+    return profile
 
 
-def measure(name, hidden, width, experts, chosen, tokens, rank=0):
-    where = {"device": "cuda", "dtype": torch.bfloat16}
+def kernels(run):
+    return sum(e.device_type == torch.autograd.DeviceType.CUDA for e in profiled(run).events())
+
+
+def print_longest(direction, run):
+    for e in sorted(profiled(run).key_averages(), key=lambda e: -e.device_time_total)[:14]:
+        print(f"   {direction} {e.device_time_total / 1e3:8.3f} ms {e.count:4d} x {e.key[:110]}", flush=True)
+
+
+def measure(name, hidden, width, experts, chosen, tokens, rank=0, busy=0, dtype=torch.bfloat16):
+    where = {"device": "cuda", "dtype": dtype}
     if name == "stacked":
         module = Stacked(hidden, width, experts, **where)
         expert = module.expert
@@ -99,8 +109,9 @@ def measure(name, hidden, width, experts, chosen, tokens, rank=0):
     x = torch.randn(tokens, hidden, requires_grad=True, **where)
     weights = torch.rand(tokens * chosen, requires_grad=True, **where)
     order = torch.arange(tokens * chosen, device="cuda") % tokens
-    each = tokens * chosen // experts
-    counts = [each] * (experts - 1) + [tokens * chosen - each * (experts - 1)]
+    spread = busy or experts
+    each = tokens * chosen // spread
+    counts = [each] * (spread - 1) + [tokens * chosen - each * (spread - 1)]
     out = []
 
     def run_forward():
@@ -116,10 +127,13 @@ def measure(name, hidden, width, experts, chosen, tokens, rank=0):
 
     f, fh = timed(run_forward)
     b, bh = timed(run_backward)
-    print(f"{name} rank {rank} hidden {hidden} width {width} experts {experts} of a token {chosen} tokens {tokens}: "
+    print(f"{name} rank {rank} hidden {hidden} width {width} experts {experts} busy {spread} of a token {chosen} tokens {tokens}: "
           f"forward {f:.2f} ms (host {fh:.2f}), backward {b:.2f} ms (host {bh:.2f}), "
           f"kernels {kernels(run_forward)} and {kernels(run_backward)}, finite {bool(torch.isfinite(out[0]).all())}",
           flush=True)
+    if busy:
+        print_longest("forward", run_forward)
+        print_longest("backward", run_backward)
 
 
 def measure_threads(hidden, width, experts, chosen, tokens, rank):
@@ -163,6 +177,7 @@ if __name__ == "__main__":
     end = time.time() + float(sys.argv[1] if len(sys.argv) > 1 else 60)
     copy_rate()
     for case in [("stacked", 2880, 2880, 32, 4, 16384), ("stacked", 2880, 2880, 32, 4, 1024),
+                 ("stacked", 2880, 2880, 32, 4, 8192, 0, 4, torch.float16), ("stacked", 2880, 2880, 32, 4, 16384, 0, 4, torch.float16),
                  ("modules", 4096, 1536, 128, 8, 13312), ("modules", 4096, 1536, 128, 8, 1024),
                  ("modules", 4096, 1536, 128, 8, 13312, 32), ("modules", 4096, 1536, 128, 8, 1024, 32)]:
         if time.time() < end:

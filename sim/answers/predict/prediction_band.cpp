@@ -40,10 +40,11 @@ std::pair<SameError, RateRange> error_of(const Kernel& kernel, KernelStyle style
 }
 
 /// How often a step runs each list of kernels.
-std::vector<int> runs_of_lists(const StepProgram& program) {
-    std::vector<int> runs(program.kernel_lists.size(), 0);
+std::vector<double> runs_of_lists(const StepProgram& program) {
+    std::vector<double> runs(program.kernel_lists.size(), 0);
     for (const Operation& operation : program.operations)
-        for (const std::int32_t list : operation.kernels) ++runs[static_cast<std::size_t>(list)];
+        for (const std::int32_t list : operation.kernels)
+            runs[static_cast<std::size_t>(list)] += operation.kernel_runs;
     return runs;
 }
 
@@ -77,7 +78,7 @@ double combined(std::span<const double> deviations) {
 }
 
 RateRange kernels_range(const StepProgram& program, const MachineSpec& machine) {
-    const std::vector<int> runs = runs_of_lists(program);
+    const std::vector<double> runs = runs_of_lists(program);
     std::map<SameError, WeightedRange> errors;
     Seconds all = 0;
     for (std::size_t i = 0; i < runs.size(); ++i) {

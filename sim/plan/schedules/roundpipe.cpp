@@ -2,7 +2,7 @@
 // roundpipe.py, optim/adam.py, and its artifact's train.py): fp16 parameters and gradients and fp32
 // masters, gradients and moments in host memory, 20 bytes a parameter; transformers' model in
 // PyTorch. The GPUs of a node take turns at the stages of the model (roundpipe_stages.h), each for
-// all micro-batches of a pass, of which there are at least as many as GPUs. So one GPU's mean part
+// all micro-batches of a pass, which are nearly equal (torch.tensor_split). So one GPU's mean part
 // is planned: of each stage, the micro-batches of a pass over the number of GPUs. A step:
 //
 // With --adapter-rank (train_lora.py) all linear layers of the layers are frozen and adapted;
@@ -40,7 +40,7 @@ class RoundPipe {
           machine_(machine),
           training_(training),
           gpus_(static_cast<double>(training.gpus)),
-          of_a_pass_(training.micro_batches_of_a_pass()),
+          of_a_pass_(training.shared_micro_batches_of_a_pass()),
           block_(training.micro_batch_block()),
           build_(kRoundPipeStyle, kRoundPipeOperations) {}
 
@@ -88,7 +88,7 @@ class RoundPipe {
     PipelineStep pipeline_step() const {
         PipelineStep step;
         step.gpus = static_cast<int>(training_.gpus);
-        step.micro_batches = of_a_pass_ * training_.gpus;
+        step.micro_batches = of_a_pass_;
         step.drains = training_.update == Update::immediate;
         for (std::int64_t pass = 0; pass < training_.passes; ++pass) {
             for (const Stage& stage : stages_.forward)
@@ -110,7 +110,8 @@ class RoundPipe {
     const Layer& at(int layer) const { return layers_[static_cast<std::size_t>(layer)]; }
     /// The hidden states of a GPU's part of a pass.
     double hidden() const {
-        return static_cast<double>(of_a_pass_ * block_.tokens()) * hidden_bytes(model_);
+        return training_.sequences_of_a_pass() / gpus_ * static_cast<double>(block_.sequence) *
+               hidden_bytes(model_);
     }
     bool is_fused(const Stage& stage) const { return stage == stages_.backward.front(); }
 
@@ -160,10 +161,11 @@ class RoundPipe {
     /// Of all micro-batches; `one` takes that long.
     Operation work(const Stage& stage, std::int32_t Layer::*kernels, Seconds one) {
         Operation work;
-        for (std::int64_t micro_batch = 0; micro_batch < of_a_pass_; ++micro_batch)
-            for (int layer = stage.begin; layer < stage.end; ++layer)
-                work.kernels.push_back(at(layer).*kernels);
-        work.at_least = static_cast<double>(of_a_pass_) * pace_ * one;
+        for (int layer = stage.begin; layer < stage.end; ++layer)
+            work.kernels.push_back(at(layer).*kernels);
+        work.kernel_runs =
+            training_.sequences_of_a_pass() / static_cast<double>(block_.sequences) / gpus_;
+        work.at_least = static_cast<double>(of_a_pass_) / gpus_ * pace_ * one;
         return work;
     }
     void compute(OperationKind kind, const Stage& stage, OperationId in, Operation work) {
@@ -202,9 +204,10 @@ class RoundPipe {
         const double all = trained(whole());
         const bool delayed = training_.update == Update::delayed;
         if (delayed) update_parameters();
-        build_.add(OperationKind::collect_gradients, kEmbeddingLayer, {{written_}},
-                   host_operation(HostWork::copy, kConversion * all));
-        build_.add(OperationKind::update, kEmbeddingLayer, {},
+        const OperationId collected =
+            build_.add(OperationKind::collect_gradients, kEmbeddingLayer, {{written_}},
+                       host_operation(HostWork::copy, kConversion * all));
+        build_.add(OperationKind::update, kEmbeddingLayer, {{collected}},
                    host_operation(HostWork::eager_adam, kRoundPipeAdamTraffic * all));
         if (!delayed) update_parameters();
         for (const auto& [in, stage] : first_uses_)
@@ -225,7 +228,7 @@ class RoundPipe {
     const MachineSpec& machine_;
     const TrainingSpec& training_;
     const double gpus_;
-    const std::int64_t of_a_pass_;  ///< micro-batches of a GPU
+    const std::int64_t of_a_pass_;  ///< micro-batches of all GPUs
     const TokenBlock block_;
     PlanBuilder build_;
     std::vector<Layer> layers_;
@@ -271,12 +274,13 @@ ScheduleRecord roundpipe_schedule() {
                 check_roundpipe(machine, training);
                 return RoundPipe(model, machine, training).plan();
             },
-        .options = {"gpus", "passes", "update", "adapter_rank"},
+        .options = {"gpus", "passes", "update", "adapter_rank", "busy_experts"},
         .program = {.name = "RoundPipe",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "github:thustorage/RoundPipe@e813c67",
                     .date = "2026-11-24"},
         .several_gpus = true,
+        .gpus_take_turns = true,
         .structural_error = kErrorOffloading,
         .phases = roundpipe_phases()};
 }

@@ -10,15 +10,27 @@
 namespace sluice {
 namespace {
 
-Seconds time_of(const KernelList& kernels, const GpuSpec& gpu) {
-    const double launches = static_cast<double>(total_launches(kernels));
-    return std::max(kernels_cost(gpu, kernels, kRoundPipeStyle).seconds,
-                    kRoundPipeOperations * launches * gpu.eager_launch);
+/// The mean micro-batch over the largest one, whose kernels are listed.
+double mean_micro_batch(const TrainingSpec& training) {
+    return training.sequences_of_a_pass() /
+           static_cast<double>(training.shared_micro_batches_of_a_pass() *
+                               training.micro_batch_sequences());
 }
 
+struct Issuer {
+    const GpuSpec& gpu;
+    double mean;  ///< mean_micro_batch()
+    Seconds time(const KernelList& kernels) const {
+        const double launches = static_cast<double>(total_launches(kernels));
+        return std::max(mean * kernels_cost(gpu, kernels, kRoundPipeStyle).seconds,
+                        kRoundPipeOperations * launches * gpu.eager_launch);
+    }
+};
+
 RoundPipeLayer layer_of(double parameters, KernelList forward, KernelList backward,
-                        const GpuSpec& gpu) {
-    const LayerTimes time{time_of(forward, gpu), time_of(forward, gpu) + time_of(backward, gpu)};
+                        const Issuer& issuer) {
+    const Seconds once = issuer.time(forward);
+    const LayerTimes time{once, once + issuer.time(backward)};
     backward.insert(backward.begin(), forward.begin(), forward.end());
     return {parameters, parameters, std::move(forward), std::move(backward), time};
 }
@@ -31,20 +43,21 @@ std::vector<RoundPipeLayer> roundpipe_layers(const ModelSpec& model, const Machi
     const std::int64_t rank = training.adapter_rank;
     TrainingSpec one = training;
     one.batch = training.micro_batch_sequences();
+    const Issuer issuer{machine.gpu, mean_micro_batch(training)};
     std::vector<RoundPipeLayer> layers;
     layers.push_back(layer_of(static_cast<double>(embedding_parameters(model)),
                               {memory_bound("embedding", 2 * input_bytes(model, one))},
-                              {embedding_gradient_kernel(model, one)}, machine.gpu));
+                              {embedding_gradient_kernel(model, one)}, issuer));
     for (int layer = 0; layer < model.layer_count(); ++layer) {
         const LayerSpec& kind = model.layer(layer);
         layers.push_back(layer_of(
             parameters_of_layer(model, layer),
             forward_kernels(model, kind, block, kRoundPipeStyle, {}, rank),
-            backward_kernels(model, kind, block, kRoundPipeStyle, false, {}, rank), machine.gpu));
+            backward_kernels(model, kind, block, kRoundPipeStyle, false, {}, rank), issuer));
     }
     layers.push_back(layer_of(static_cast<double>(head_parameters(model)), {},
                               loss_kernels(model, block, kRoundPipeLossTokens, KernelStyle::fused),
-                              machine.gpu));
+                              issuer));
     if (rank == 0) return layers;
     for (RoundPipeLayer& layer : layers) layer.trained = 0;
     for (int layer = 0; layer < model.layer_count(); ++layer) {

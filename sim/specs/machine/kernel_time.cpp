@@ -102,6 +102,13 @@ KernelCost& KernelCost::operator+=(const KernelCost& other) {
     return *this;
 }
 
+KernelCost& KernelCost::operator*=(double runs) {
+    seconds *= runs;
+    at_limit *= runs;
+    joules *= runs;
+    return *this;
+}
+
 KernelCost kernels_cost(const GpuSpec& gpu, const KernelList& kernels, KernelStyle style) {
     KernelCost cost;
     for (const Kernel& kernel : kernels) cost += kernel_cost(gpu, kernel, style);

@@ -26,6 +26,7 @@ struct KernelCost {
     double joules = 0;     ///< at the highest clock
 
     KernelCost& operator+=(const KernelCost& other);
+    KernelCost& operator*=(double runs);
 };
 
 /// The time of a list of kernels, without the host's time to launch them.

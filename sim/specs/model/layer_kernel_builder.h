@@ -153,7 +153,14 @@ class LayerKernels {
         add(elementwise(name, work, tokens_, width, bytes_per_element), traffic_.launches_rotary);
     }
 
-    ModuleExperts experts() const { return {f_, hidden_, tokens_, adapter_rank_}; }
+    ModuleExperts experts() const {
+        return {f_, hidden_, tokens_, adapter_rank_, busy_experts(tokens_)};
+    }
+    /// That so many tokens reach.
+    std::int64_t busy_experts(std::int64_t tokens) const {
+        const std::int64_t most = block_.busy_experts > 0 ? block_.busy_experts : f_.experts;
+        return std::min({f_.experts, most, tokens * f_.experts_per_token});
+    }
     std::int64_t parts_of_projection() const { return a_.latent ? 1 : 3; }
     void adapter(const AdaptedLinear& linear) {
         if (adapter_rank_ > 0) append_adapter_forward(kernels_, linear, adapter_rank_);
@@ -198,7 +205,7 @@ class LayerKernels {
             return;
         }
         const std::int64_t routed = tokens * f_.experts_per_token;
-        const std::int64_t busy = std::min(f_.experts, routed);
+        const std::int64_t busy = busy_experts(tokens);
         if (!experts_in_turn_)
             use("expert gate and up", "expert down", (routed + busy - 1) / busy, f_.intermediate,
                 busy);

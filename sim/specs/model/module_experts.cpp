@@ -9,23 +9,25 @@ namespace {
 
 // Bytes of device memory a number: an elementwise kernel of one operand, and of two.
 constexpr double kUnary = 2.0 * kBf16, kBinary = 3.0 * kBf16;
-// A kernel that takes every second number of its operand's rows, which memory gives whole.
-constexpr double kEverySecond = 3.0 * kBf16;
+// Kernels that are slower than their bytes, as bytes that a copy moves in that time (on an H200,
+// experts-h200.txt): one with an operand that is repeated for each row or column; one that takes or
+// writes every second number of a row; sums of rows by atomics.
+constexpr double kRepeated = 11, kEverySecond = 12, kAtomicSums = 36;
 
 // Activations, a number of the expert's width. Modules: silu(gate) x up. Stacked: biases of gate
 // and up; both clamped; (up + 1) x gate x sigmoid(1.702 gate).
 constexpr double kModuleForward = kUnary + kBinary;
 constexpr std::int64_t kModuleForwardLaunches = 2;
-constexpr double kStackedForward = 2 * kUnary + 2 * kEverySecond + 3 * kUnary + 2 * kBinary;
+constexpr double kStackedForward = 2 * kRepeated + 2 * kEverySecond + 3 * kUnary + 2 * kBinary;
 constexpr std::int64_t kStackedForwardLaunches = 8;
 // Backward. Modules: two products of the product, and of silu. Stacked: products (4), of the
-// sigmoid, the scale and their sum, clamps (2), zeros of both with every second number filled in (2
-// each), their sum, and sums of the biases' gradients.
+// sigmoid, the scale and their sum, clamps (three comparisons and two selections), zeros of both
+// with every second number filled in (2 each), their sum, and sums of the biases' gradients.
 constexpr double kModuleBackward = 3 * kBinary;
 constexpr std::int64_t kModuleBackwardLaunches = 3;
-constexpr double kStackedBackward = 4 * kBinary + kBinary + kUnary + kBinary +
-                                    2 * (kBinary + kEverySecond) + 2 * (2 * kBf16 + kEverySecond) +
-                                    2 * kBinary + 2 * kBf16;
+constexpr double kStackedBackward = 4 * kBinary + kBinary + kUnary + kBinary + 3 * kEverySecond +
+                                    2 * kRepeated + 2 * (2 * kBf16 + kEverySecond) + 2 * kBinary +
+                                    2 * kBf16;
 constexpr std::int64_t kStackedBackwardLaunches = 15;
 
 /// One expert and its rows.
@@ -34,11 +36,9 @@ class Expert {
     Expert(KernelList& kernels, const ModuleExperts& experts)
         : kernels_(kernels),
           of_(experts),
-          busy_(std::min(experts.spec.experts, experts.tokens * experts.spec.experts_per_token)),
-          rows_((experts.tokens * experts.spec.experts_per_token + busy_ - 1) / busy_),
+          rows_((experts.tokens * experts.spec.experts_per_token + experts.busy - 1) /
+                experts.busy),
           stacked_(experts_are_stacked(experts.spec)) {}
-
-    std::int64_t busy() const { return busy_; }
 
     void forward() {
         traffic("tokens of an expert", kUnary, rows_, of_.hidden);
@@ -49,16 +49,16 @@ class Expert {
             traffic("activation", kModuleForward, rows_, width(), kModuleForwardLaunches);
         }
         linear(of_.hidden, width());
-        if (stacked_) traffic("bias", kUnary, rows_, of_.hidden);
+        if (stacked_) traffic("bias", kRepeated, rows_, of_.hidden);
         // Copied for backward and weighted in place, then added to the tokens' sums.
-        traffic("weights of tokens", 2 * kUnary, rows_, of_.hidden, 2);
-        traffic("sums of tokens", kBinary, rows_, of_.hidden);
+        traffic("weights of tokens", kUnary + kRepeated, rows_, of_.hidden, 2);
+        traffic("sums of tokens", kAtomicSums, rows_, of_.hidden);
     }
 
     void backward() {
         traffic("gradients of an expert", kUnary, rows_, of_.hidden);
         // Of the rows, and of the weights, with their sums.
-        traffic("weights of tokens", kUnary + kBinary + kBf16, rows_, of_.hidden, 3);
+        traffic("weights of tokens", kRepeated + kBinary + kBf16, rows_, of_.hidden, 3);
         if (stacked_) traffic("bias", kBf16, rows_, of_.hidden);
         linear_backward(of_.hidden, width());
         if (stacked_) {
@@ -117,7 +117,7 @@ class Expert {
 
     KernelList& kernels_;
     const ModuleExperts& of_;
-    std::int64_t busy_, rows_;
+    std::int64_t rows_;
     bool stacked_;
 };
 
@@ -138,13 +138,13 @@ void append_experts_forward(KernelList& kernels, const ModuleExperts& experts) {
         gemm("router", GemmRole::forward, experts.tokens, spec.experts, experts.hidden));
     kernels.push_back(memory_bound("router", router_bytes(experts), kRouterLaunches));
     Expert expert(kernels, experts);
-    for (std::int64_t i = 0; i < expert.busy(); ++i) expert.forward();
+    for (std::int64_t i = 0; i < experts.busy; ++i) expert.forward();
 }
 
 void append_experts_backward(KernelList& kernels, const ModuleExperts& experts) {
     const FeedForwardSpec& spec = experts.spec;
     Expert expert(kernels, experts);
-    for (std::int64_t i = 0; i < expert.busy(); ++i) expert.backward();
+    for (std::int64_t i = 0; i < experts.busy; ++i) expert.backward();
     kernels.push_back(memory_bound("router", router_bytes(experts), kRouterBackwardLaunches));
     kernels.push_back(gemm("input gradient", GemmRole::input_gradient, experts.tokens,
                            experts.hidden, spec.experts));

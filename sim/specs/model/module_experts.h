@@ -11,13 +11,14 @@ namespace sluice {
 /// three linear layers an expert.
 bool experts_are_stacked(const FeedForwardSpec& feed_forward);
 
-/// The experts of a layer for a block of tokens, spread evenly; with the router, without shared
-/// experts.
+/// The experts of a layer for a block of tokens, spread evenly over those that are busy; with the
+/// router, without shared experts.
 struct ModuleExperts {
     const FeedForwardSpec& spec;
     std::int64_t hidden = 0;
     std::int64_t tokens = 0;
     std::int64_t adapter_rank = 0;  ///< 0: all weights are trained
+    std::int64_t busy = 0;          ///< experts that have tokens
 };
 
 void append_experts_forward(KernelList& kernels, const ModuleExperts& experts);

@@ -24,8 +24,20 @@ void check_chunks(std::int64_t tokens, std::int64_t chunk_tokens, std::string_vi
 
 constexpr std::int64_t kMostMicroBatches = 1024;  // the plan has an operation per layer for each
 
+/// GPUs take turns at the micro-batches of a pass.
+void check_shared_batch(const TrainingSpec& spec) {
+    if (spec.batch < spec.passes * spec.micro_batch_sequences())
+        throw InputError(
+            fmt::format("--batch is {}, expected at least {}: {} sequences in each of {} passes; "
+                        "give a larger one, or a smaller --micro-batch",
+                        spec.batch, spec.passes * spec.micro_batch_sequences(),
+                        spec.micro_batch_sequences(), spec.passes),
+            "batch");
+}
+
 /// Each GPU takes an equal part of the batch, in equal micro-batches.
 void check_batch(const TrainingSpec& spec) {
+    if (spec.schedule->gpus_take_turns) return check_shared_batch(spec);
     if (spec.batch % spec.gpus != 0)
         throw InputError(fmt::format("--batch is {}, expected a multiple of --gpus ({}), as each "
                                      "GPU takes an equal part of "
@@ -53,6 +65,7 @@ void check_batch(const TrainingSpec& spec) {
 void check_passes(const TrainingSpec& spec) {
     const std::int64_t part = spec.batch_of_a_gpu();
     const std::int64_t whole = spec.micro_batch == 0 ? part : spec.micro_batches();
+    if (spec.schedule->gpus_take_turns) return;
     if (whole % spec.passes != 0)
         throw InputError(
             fmt::format("--passes is {}, expected a divisor of the {} {}, so that all passes are "

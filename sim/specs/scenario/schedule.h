@@ -42,7 +42,7 @@ struct Program {
 };
 
 struct ScheduleRecord {
-    const char* name;  ///< as flags and files give it
+    const char* name;   ///< as flags and files give it
     const char* about;  ///< what it does and what it trades, in one sentence
     /// The measured program, as named in rows of measurements; empty: none.
     const char* measured_system = "";
@@ -58,6 +58,9 @@ struct ScheduleRecord {
     /// calibrated.
     bool ours = false;
     bool several_gpus = false;
+    /// GPUs take turns at stages, each for all micro-batches: their count need not be a multiple of
+    /// the GPUs', and the last ones may be smaller.
+    bool gpus_take_turns = false;
     bool needs_storage = false;
     /// The part of the step time that the plan leaves out: 5 to 95% is 1 +- this.
     double structural_error;

@@ -175,6 +175,10 @@ std::vector<Option> declare_training_options() {
                                                "rank of the low-rank adapters (LoRA) of all linear "
                                                "layers, which alone are trained; 0: all "
                                                "weights are trained"));
+    options.push_back(option<&T::busy_experts>(
+        "busy_experts", "", 0, 65'536,
+        "experts of a layer that tokens reach, evenly spread; an untrained router may choose the "
+        "same ones for every token; 0: all"));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::fork>(

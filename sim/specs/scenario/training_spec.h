@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -84,6 +85,7 @@ struct TrainingSpec {
     Offload offload = Offload::none;       ///< (llmq)
     Update update = Update::delayed;       ///< (roundpipe)
     std::int64_t adapter_rank = 0;         ///< of low-rank adapters; 0: all weights are trained
+    std::int64_t busy_experts = 0;         ///< of a layer, that tokens reach; 0: all (roundpipe)
     std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
     Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
@@ -111,12 +113,20 @@ struct TrainingSpec {
     }
     std::int64_t micro_batches() const { return batch_of_a_gpu() / micro_batch_sequences(); }
     std::int64_t micro_batches_of_a_pass() const { return micro_batches() / passes; }
+    /// Of all GPUs, where these take turns at micro-batches that are nearly equal.
+    double sequences_of_a_pass() const {
+        return static_cast<double>(batch) / static_cast<double>(passes);
+    }
+    std::int64_t shared_micro_batches_of_a_pass() const {
+        return static_cast<std::int64_t>(
+            std::ceil(sequences_of_a_pass() / static_cast<double>(micro_batch_sequences())));
+    }
     std::int64_t tokens() const { return batch * sequence; }
     bool computes_in_fp8() const {
         return compute == Compute::fp8 || head_gradients == Compute::fp8;
     }
     TokenBlock micro_batch_block() const {
-        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens};
+        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, busy_experts};
     }
     TokenBlock batch_block() const { return {batch, sequence, 0}; }
     bool saves_half() const { return saved_inputs == SavedInputs::half; }

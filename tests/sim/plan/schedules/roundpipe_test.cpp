@@ -99,6 +99,55 @@ TEST_CASE("roundpipe: GPUs share a step's work and copies", "[plan]") {
           Approx(link_bytes(one, OperationKind::copy_gradients_out) / 2));
 }
 
+TEST_CASE("roundpipe: micro-batches need not be a multiple of the GPUs, nor equal", "[plan]") {
+    // Ten sequences in micro-batches of at most three: four, of 3, 3, 2 and 2.
+    const auto plan = [](std::int64_t gpus) {
+        TrainingSpec training;
+        training.schedule = Schedule("roundpipe");
+        training.gpus = gpus;
+        training.batch = 10;
+        training.micro_batch = 3;
+        training.sequence = 64;
+        check_training_spec(training);
+        CHECK(training.shared_micro_batches_of_a_pass() == 4);
+        return plan_step(parse_generic_model("layers=4,hidden=512,heads=4,intermediate=1024,"
+                                             "vocabulary=1000,tied=0"),
+                         resolve_machine(read_machine_profile("a100-80gb-sxm")), training);
+    };
+    const StepPlan one = plan(1), three = plan(3);
+    CHECK(three.program.flops() == Approx(one.program.flops() / 3));
+    const Operation& forward = three.program.operations[static_cast<std::size_t>(
+        find_operation(three.program, OperationKind::forward, -1))];
+    CHECK(forward.kernel_runs == Approx(10.0 / 3 / 3));
+    CHECK(link_bytes(three, OperationKind::copy_checkpoint_out) /
+              static_cast<double>(count_of(three, OperationKind::copy_checkpoint_out)) ==
+          Approx(10.0 / 3 * 64 * 512 * 2));
+}
+
+TEST_CASE("roundpipe: a pass has at least one micro-batch", "[plan]") {
+    TrainingSpec training;
+    training.schedule = Schedule("roundpipe");
+    training.batch = 5;
+    training.micro_batch = 3;
+    training.passes = 2;
+    CHECK_THROWS_WITH(check_training_spec(training),
+                      ContainsSubstring("--batch is 5, expected at least 6: 3 sequences in each of "
+                                        "2 passes"));
+}
+
+TEST_CASE("roundpipe: the update starts when its gradients are collected", "[plan]") {
+    for (const Update update : {Update::delayed, Update::immediate}) {
+        const StepPlan plan = roundpipe_plan(2, update);
+        const auto& waits = plan.program
+                                .operations[static_cast<std::size_t>(
+                                    find_operation(plan.program, OperationKind::update, -1))]
+                                .waits_for;
+        CHECK(std::ranges::count(waits,
+                                 find_operation(plan.program, OperationKind::collect_gradients, -1),
+                                 &Dependency::operation) == 1);
+    }
+}
+
 TEST_CASE("roundpipe: a delayed update is waited for a step later", "[plan]") {
     const StepPlan delayed = roundpipe_plan(2), immediate = roundpipe_plan(2, Update::immediate);
     CHECK(waits_in_step_before(delayed) >= 0);

@@ -212,6 +212,21 @@ TEST_CASE("layer kernels: tokens that experts cannot share evenly round up to a 
     CHECK(flops_of(forward, KernelKind::gemm) - even == 2.0 * 64 * 3 * 768 * 2048);
 }
 
+TEST_CASE("layer kernels: tokens that reach few experts do the same products in fewer kernels",
+          "[model]") {
+    const ModelSpec model = read_model("gpt-oss-20b");
+    const LayerSpec& layer = model.layer(0);
+    const auto backward = [&](std::int64_t busy) {
+        return backward_kernels(model, layer, {1, 1024, 0, busy}, KernelStyle::modules, false);
+    };
+    CHECK(total_flops(backward(4)) == Approx(total_flops(backward(0))));
+    CHECK(total_flops(backward(4)) == Approx(total_flops(backward(32))));
+    // The gradients of all 32 experts' weights are written for each busy expert, and added twice.
+    const double of_one = 4 * 2.0 * 32 * (2 * 2880 + 2880) * 2880;
+    CHECK(total_bytes(backward(32)) - total_bytes(backward(4)) > 28 * of_one);
+    CHECK(total_launches(backward(4)) < total_launches(backward(32)) / 4);
+}
+
 TEST_CASE("layer kernels: one token wakes only the experts it is sent to", "[model]") {
     const ModelSpec model = read_model("mixtral-8x7b-v0.1");
     const LayerSpec& layer = model.layer(0);
