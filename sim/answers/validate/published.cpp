@@ -215,6 +215,7 @@ double PublishedComparison::largest_error() const {
 
 PublishedTable compare_published(std::vector<PublishedRow> rows) {
     PublishedTable table;
+    std::vector<double> widths;
     for (PublishedRow& row : rows) {
         if (!row.not_compared.empty()) {
             table.not_compared.push_back(std::move(row));
@@ -225,9 +226,18 @@ PublishedTable compare_published(std::vector<PublishedRow> rows) {
         add_error(table.device, c.device_error(), c.row.id);
         add_error(table.host, c.host_error(), c.row.id);
         table.speeds_near += std::abs(c.speed_error().value_or(1)) <= kNear ? 1 : 0;
-        table.speeds_in_band += c.speed_in_band().value_or(false) ? 1 : 0;
+        if (const auto in_band = c.speed_in_band()) {
+            table.speeds_in_band += *in_band ? 1 : 0;
+            const Band& band = *c.predicted.band;
+            widths.push_back((band.high - band.low) / c.predicted.step.seconds);
+        }
         table.fits_published += c.row.fits ? 1 : 0;
         table.fits_right += c.row.fits && !c.fit_is_wrong() ? 1 : 0;
+    }
+    if (!widths.empty()) {
+        const auto middle = widths.begin() + std::ssize(widths) / 2;
+        std::ranges::nth_element(widths, middle);
+        table.band_width = *middle;
     }
     return table;
 }

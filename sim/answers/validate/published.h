@@ -85,6 +85,7 @@ struct PublishedTable {
     ErrorSummary speed, device, host;
     int speeds_near = 0;                     ///< speeds within kNear
     int speeds_in_band = 0;                  ///< in the predicted 5 to 95%
+    double band_width = 0;                   ///< median of these bands: 95% less 5%, over the step
     int fits_published = 0, fits_right = 0;  ///< rows that say whether it fits
 };
 

@@ -146,8 +146,11 @@ std::string summary(const PublishedTable& table) {
                                format_number_of(errors->count, "row"), 100 * errors->mean_absolute,
                                format_error(errors->worst), errors->worst_name);
     if (table.speed.count > 0)
-        out += fmt::format("  of the speeds {} lie within {:.0f}%, {} in the predicted 5 to 95%\n",
-                           table.speeds_near, 100 * kNear, table.speeds_in_band);
+        out += fmt::format(
+            "  of the speeds {} lie within {:.0f}%, {} in the predicted 5 to 95%, whose median "
+            "width "
+            "is {:.0f}% of the step\n",
+            table.speeds_near, 100 * kNear, table.speeds_in_band, 100 * table.band_width);
     if (table.fits_published > 0)
         out += fmt::format("  {:<8} {:>7}, {} predicted as published\n", "fits",
                            format_number_of(table.fits_published, "row"), table.fits_right);
@@ -186,6 +189,7 @@ std::string published_json(const PublishedTable& table) {
                      {"worst_row", errors->worst_name}};
     out["speed"]["within_10_percent"] = table.speeds_near;
     out["speed"]["in_band"] = table.speeds_in_band;
+    out["speed"]["median_band_width"] = table.band_width;
     out["fits"] = {{"rows", table.fits_published}, {"right", table.fits_right}};
     return readable_json(out);
 }
