@@ -3,6 +3,7 @@
 
 zero3-offload  parameters and optimizer in pinned host memory, DeepSpeedCPUAdam
 zero-infinity  parameters and optimizer states in files under --nvme-path (needs libaio and DeepSpeed's async_io)
+superoffload   parameters on the GPU, CPU Adam in a process of its own, the last tenth of the update on the GPU
 """
 import torch
 
@@ -12,8 +13,13 @@ from peer_model import MODELS, made
 from peer_timing import DEVICE, adam_alone_ns, arguments, one_rank, report, run_steps
 
 
+NAMES = {
+    "zero3-offload": "DeepSpeed ZeRO-3 CPU offload", "zero-infinity": "DeepSpeed ZeRO-Infinity", "superoffload": "DeepSpeed SuperOffload",
+}
+
+
 def settings(args):
-    """The settings that sluice's schedules zero3-offload and zero-infinity are written for."""
+    """The settings that sluice's schedules of the same names are written for."""
     zero = {
         "stage": 3, "overlap_comm": True, "contiguous_gradients": True, "reduce_bucket_size": int(2e8),
         "stage3_prefetch_bucket_size": int(5e7), "stage3_param_persistence_threshold": int(1e5),
@@ -30,6 +36,10 @@ def settings(args):
             "device": "nvme", "nvme_path": args.nvme_path, "pin_memory": True, "buffer_count": 12,
             "pipeline_read": True, "pipeline_write": True,
         }
+    if args.system == "superoffload":
+        del zero["offload_param"]
+        zero |= {"overlap_comm": False, "reduce_bucket_size": int(4e8), "sub_group_size": int(args.sub_group_elements)}
+        zero["offload_optimizer"] |= {"ratio": 0.90, "super_offload": True, "cpuadam_cores_perc": 0.90}
     return {
         "train_micro_batch_size_per_gpu": args.batch // args.micro_batches,
         "gradient_accumulation_steps": args.micro_batches, "bf16": {"enabled": True}, "zero_optimization": zero,
@@ -38,11 +48,12 @@ def settings(args):
 
 
 def main():
-    parser = arguments(__doc__, ["zero3-offload", "zero-infinity"])
-    parser.add_argument("--sub-group-elements", type=float, default=1e9, help="sub_group_size")
+    parser = arguments(__doc__, list(NAMES))
+    parser.add_argument("--sub-group-elements", type=float, help="sub_group_size; superoffload: 4e8, else 1e9")
     parser.add_argument("--nvme-path", help="a folder on the disk")
     parser.add_argument("--parameter-buffers", type=int, default=5, help="buffer_count of offload_param")
     args = parser.parse_args()
+    args.sub_group_elements = args.sub_group_elements or (4e8 if args.system == "superoffload" else 1e9)
     if args.system == "zero-infinity" and not args.nvme_path:
         parser.error("--nvme-path: zero-infinity needs a folder for its files")
     alone = adam_alone_ns(DeepSpeedCPUAdam)
@@ -66,11 +77,12 @@ def main():
         return loss.detach()
 
     phases, losses = run_steps(args, vocabulary, step)
-    name = "DeepSpeed ZeRO-3 CPU offload" if args.system == "zero3-offload" else "DeepSpeed ZeRO-Infinity"
     how = f"DeepSpeed {deepspeed.__version__}, torch.utils.checkpoint on each layer, whole fp32 logits"
-    report(args, name, how, layers, count, phases, losses, recompute=args.recompute, empty_modules=args.empty_modules, adam_alone_ns=alone,
+    report(args, NAMES[args.system], how, layers, count, phases, losses, recompute=args.recompute, empty_modules=args.empty_modules, adam_alone_ns=alone,
            zero=settings(args)["zero_optimization"])
     torch.distributed.destroy_process_group()
 
 
-main()
+# SuperOffload starts a process that imports this file again.
+if __name__ == "__main__":
+    main()
