@@ -71,7 +71,24 @@ void check_resolves(const MachineProfile& profile, const Measurements& measureme
     }
 }
 
+template <typename Entry>
+std::size_t count_of_source(const std::vector<Entry>& entries, const std::string& source) {
+    return static_cast<std::size_t>(std::ranges::count(entries, source, &Entry::source));
+}
+
 }  // namespace
+
+std::string confidence_text(const MachineProfile& profile, const std::string& source) {
+    const std::size_t here = count_of_source(profile.quantities, source) +
+                             count_of_source(profile.curves, source) +
+                             count_of_source(profile.kernels, source);
+    const std::size_t all =
+        profile.quantities.size() + profile.curves.size() + profile.kernels.size();
+    return fmt::format(
+        "confidence of predictions: {}, the weakest origin among the rates that they use; {} of "
+        "the profile's {} numbers, curves and kernel times were measured here",
+        confidence_name(resolve_machine(profile).confidence), here, all);
+}
 
 std::string measurements_file(const std::string& profile_file) {
     const fs::path path(profile_file);
@@ -133,6 +150,7 @@ void write_profile(const Measurements& measurements, const std::string& file,
     fmt::print("{}\n", summary_text(profile, measurements, fits));
     std::fflush(stdout);  // before errors are written to the other stream
     check_resolves(profile, measurements);
+    fmt::print("{}\n", confidence_text(profile, calibration_source(measurements)));
     write_checked(text, file, base);
 }
 

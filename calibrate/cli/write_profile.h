@@ -49,4 +49,8 @@ void write_checked(const std::string& text, const std::string& file,
 std::string summary_text(const MachineProfile& profile, const Measurements& measurements,
                          const MachineFits& fits);
 
+/// How far predictions with a profile can be trusted, and how much of it comes from `source`: the
+/// measurements of this machine.
+std::string confidence_text(const MachineProfile& profile, const std::string& source);
+
 }  // namespace sluice

@@ -45,6 +45,20 @@ TEST_CASE("write profile: what is written is read back by its path") {
     write_profile(synthetic::gpu_machine(), file, "h200-sxm-pcie5");
 }
 
+TEST_CASE("write profile: says the confidence, and how much was measured here") {
+    const Measurements m = synthetic::gpu_machine();
+    const MachineProfile library = read_machine_profile("h200-sxm-pcie5");
+    const std::string nothing = confidence_text(library, calibration_source(m));
+    CHECK_THAT(nothing,
+               ContainsSubstring("confidence of predictions: datasheet, the weakest origin"));
+    CHECK_THAT(nothing, ContainsSubstring("; 0 of the profile's"));
+    const TemporaryFolder folder;
+    write_profile(m, folder.file("mine.json"), "h200-sxm-pcie5");
+    const std::string some =
+        confidence_text(read_machine_profile(folder.file("mine.json")), calibration_source(m));
+    CHECK_THAT(some, !ContainsSubstring("; 0 of the profile's"));
+}
+
 TEST_CASE("write profile: another machine's is not overwritten, unless it is the base") {
     const TemporaryFolder folder;
     const std::string file = folder.file("mine.json");
