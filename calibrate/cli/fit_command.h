@@ -7,7 +7,7 @@ namespace sluice {
 
 inline constexpr const char* kBaseHelp =
     "profile (a name of the library or a path) for numbers that are not measured: datasheet peaks, "
-    "prices, PyTorch's rates; each number keeps its origin";
+    "the price of the GPU, PyTorch's rates; each number keeps its origin";
 
 void add_fit(CLI::App& app, Command& chosen);
 

@@ -22,7 +22,10 @@ std::string machine_name(const MachineFacts& facts) {
 }
 
 void take_from_base(const BaseProfile& base, ProfileJson& profile) {
-    std::vector<std::string> left_out;
+    // The providers of the base do not rent this machine.
+    std::vector<std::string> left_out = {"price.rent_usd_per_gpu_hour",
+                                         "price.ownership_usd_per_gpu_hour", "price.system_usd",
+                                         "price.system_gpus", "price.system_memory_gb"};
     for (const MachineNumber& row : machine_table())
         if (row.replaced_by != nullptr && profile.has(row.replaced_by))
             left_out.emplace_back(row.path);

@@ -55,7 +55,7 @@ struct UpdateCost {
 std::optional<UpdateCost> fit_update_cost(const Measurements& measurements);
 
 /// Another profile of such a machine: numbers that were not measured here are taken from it, each
-/// with its own origin (datasheet peaks, prices, PyTorch's own rates).
+/// with its own origin (datasheet peaks, the price of the GPU, PyTorch's own rates). Rents are not.
 struct BaseProfile {
     std::string id;
     std::string text;

@@ -11,7 +11,8 @@ TEST_CASE("make profile: what was not measured comes from the base, with its own
     CHECK(p.text("link.type") == "PCIe 5.0 x16");
     CHECK(value(p, "host.work.copy_gb_per_s") == 24);
     CHECK(value(p, "host.work.zero_gb_per_s") == 78);
-    CHECK(value(p, "price.rent_usd_per_hour") == 2.5);
+    CHECK(value(p, "price.gpu_usd") == 30'000);
+    CHECK(p.find("price.rent_usd_per_gpu_hour.Cloud") == nullptr);  // of another machine
     const Quantity* dense = p.find("gpu.bf16_dense_tflops");
     REQUIRE(dense != nullptr);
     CHECK(dense->method == Method::datasheet);

@@ -54,7 +54,9 @@ inline BaseProfile base_profile() {
           {"work",
            {{"zero_gb_per_s", number(78, "measured", "sheet")},
             {"copy_gb_per_s", number(52, "measured", "sheet")}}}}},
-        {"price", {{"rent_usd_per_hour", number(2.5, "estimated", "sheet")}}}};
+        {"price",
+         {{"gpu_usd", number(30000, "estimated", "sheet")},
+          {"rent_usd_per_gpu_hour", {{"Cloud", number(2.5, "datasheet", "sheet")}}}}}};
     return {"base-machine", json.dump()};
 }
 
