@@ -11,7 +11,8 @@ namespace sluice {
 namespace {
 
 constexpr int kLeastColumn = 4;  // in line heights
-constexpr int kLeastRows = 3;
+constexpr int kLeastRows = 6;
+constexpr int kMostMeasuredRows = 40;  // of whose text the height is measured: 5 ms
 
 /// The desktop's style, with `margin` pixels at the sides of cells and headers.
 class RoomyStyle : public QProxyStyle {
@@ -29,6 +30,21 @@ class RoomyStyle : public QProxyStyle {
   private:
     int margin_;
 };
+
+int row_height(const QTableView* view, int lines) {
+    return static_cast<int>((lines + 0.6) * view->fontMetrics().height());
+}
+
+/// Where columns are cut, text takes several lines; in a long table two.
+void fit_rows(QTableView* view, bool cut) {
+    view->setWordWrap(cut);
+    const int rows = view->model()->rowCount();
+    const bool measured = rows <= kMostMeasuredRows;
+    view->verticalHeader()->setDefaultSectionSize(row_height(view, cut && !measured ? 2 : 1));
+    if (!measured) return;
+    if (cut) return view->resizeRowsToContents();
+    for (int row = 0; row < rows; ++row) view->setRowHeight(row, row_height(view, 1));
+}
 
 }  // namespace
 
@@ -52,9 +68,7 @@ QSize FittedTable::sizeHint() const {
             horizontalHeader()->height() + verticalHeader()->length() + scroll + 2 * frameWidth()};
 }
 
-QSize FittedTable::minimumSizeHint() const {
-    return {0, kLeastRows * verticalHeader()->defaultSectionSize()};
-}
+QSize FittedTable::minimumSizeHint() const { return {0, kLeastRows * row_height(this, 1)}; }
 
 void FittedTable::resizeEvent(QResizeEvent* event) {
     QTableView::resizeEvent(event);
@@ -82,8 +96,7 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
     const int square = 3 * view->fontMetrics().height() / 4;  // of a legend colour
     view->setIconSize({square, square});
     view->verticalHeader()->hide();
-    view->verticalHeader()->setDefaultSectionSize(
-        static_cast<int>(1.6 * view->fontMetrics().height()));
+    view->verticalHeader()->setDefaultSectionSize(row_height(view, 1));
     view->horizontalHeader()->setHighlightSections(false);
     view->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Maximum);
     view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
@@ -109,8 +122,17 @@ void fit_columns(QTableView* view) {
     for (int column = 0; column < columns; ++column) widths.push_back(view->columnWidth(column));
     const auto widest = std::ranges::max_element(widths);
     const int most = common_most(widths, room, kLeastColumn * view->fontMetrics().height());
+    const bool scrolls = most * columns > room;
     int left = room;
-    for (int& width : widths) left -= width = std::min(width, most);
+    bool cut = false;
+    for (int column = 0; column < columns; ++column) {
+        int& width = widths[static_cast<std::size_t>(column)];
+        // Where a view scrolls anyway, titles stay whole.
+        const int allowed =
+            scrolls ? std::max(most, view->horizontalHeader()->sectionSizeHint(column)) : most;
+        cut = cut || width > allowed;
+        left -= width = std::min(width, allowed);
+    }
     const int more = std::max(0, left) / columns;
     for (int& width : widths) {
         const int added = std::min(more, width / 2);
@@ -120,6 +142,7 @@ void fit_columns(QTableView* view) {
     *widest += std::max(0, left);
     for (int column = 0; column < columns; ++column)
         view->setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
+    fit_rows(view, cut);
 }
 
 }  // namespace sluice

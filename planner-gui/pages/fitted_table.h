@@ -35,8 +35,8 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
                        bool fits_columns = true);
 
 /// Gives columns the width of their contents. In a narrower view the widest columns shrink, so that
-/// all are visible. In a wider view columns grow by up to half their width, and the widest takes
-/// the rest.
+/// all are visible, and their text takes several lines. In a wider view columns grow by up to half
+/// their width, and the widest takes the rest.
 void fit_columns(QTableView* view);
 
 /// The largest width at which all `widths`, cut to it, fit into `room`; at least `least`.
