@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kHostMemory = "host.memory_capacity_gb";
 constexpr std::string_view kRent = "price.rent_usd_per_gpu_hour.";
 constexpr std::string_view kOwnership = "price.ownership_usd_per_gpu_hour.";
-constexpr std::string_view kReserved = "price.ownership_usd_per_gpu_hour.three_year_rental";
+constexpr std::string_view kReserved = "price.ownership_usd_per_gpu_hour.three-year contract";
 
 std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
