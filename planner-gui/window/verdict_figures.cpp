@@ -86,12 +86,10 @@ void VerdictFigures::showSpeed(const Prediction& r) {
 
 void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
     if (!cost.payment)
-        return set(price_, buy ? tr("no purchase price known") : tr("no price known"),
-                   !buy ? tr("enter a rent or a purchase price")
-                   : cost.missing.empty()
-                       ? tr("enter the purchase price")
-                       : tr("enter the price of a node, or of all that is bought"),
-                   {});
+        return set(
+            price_, buy ? tr("no purchase price known") : tr("no price known"),
+            buy ? tr("the page Money says what to enter") : tr("enter a rent or a purchase price"),
+            capitalized(window_text(cost.missing)));
     const RunCost& run = cost.run;
     set(price_, tr("%1 a million tokens").arg(qtext(format_usd(run.usd_per_million_tokens.value))),
         tr("%1 an hour: %2").arg(qtext(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
@@ -103,17 +101,16 @@ void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
 void VerdictFigures::showRun(const CostAnswer& cost) {
     const RunCost run = cost.run;
     const QString tokens = qtext(format_count(cost.tokens));
-    const QString days = amount(run.days.value);
-    set(days_, days == QStringLiteral("1") ? tr("1 day") : tr("%1 days").arg(days),
+    set(days_, qtext(format_days({run.days.value})),
         cost.payment ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
                      : tr("for %1 tokens").arg(tokens),
-        qtext(format_banded(run.days, "days")));
+        qtext(format_days(run.days)));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
     set(energy_, tr(ceiling ? "at most %1 kWh" : "%1 kWh").arg(amount(run.kwh->value)),
         run.kwh_scope == EnergyScope::gpu_alone
-            ? tr("the GPU alone, %1 W on average").arg(*run.mean_w, 0, 'f', 0)
-            : tr("%1 W on average").arg(*run.mean_w, 0, 'f', 0),
+            ? tr("GPUs alone, %1 W on average").arg(qtext(format_thousands(*run.mean_w)))
+            : tr("%1 W on average").arg(qtext(format_thousands(*run.mean_w))),
         tr("%1; %2").arg(qtext(format_kwh(run)),
                          cost.power.calibrated ? tr("from the measured energy of each kind of work")
                                                : tr("from datasheet power, not measured")));

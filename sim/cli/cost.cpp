@@ -34,11 +34,7 @@ int run_cost_command(const CostFlags& flags) {
     const MachineMoney money = machine_money(scenario.profile, machine, query);
     const CostAnswer answer = answer_cost(report, machine, money, query);
     if (query.buy && !answer.payment)
-        throw InputError(fmt::format(
-            "--buy: {}",
-            answer.missing.empty()
-                ? fmt::format("the profile of {} has no price; give --price-usd", machine.id)
-                : answer.missing));
+        throw InputError(fmt::format("--buy on {}: {}", machine.id, answer.missing));
     const auto together = full_node(report, machine, money, query);
     return print(flags.json  ? cost_json(answer, report, together)
                  : flags.csv ? cost_csv(answer, together)

@@ -10,6 +10,7 @@
 namespace sluice {
 namespace {
 
+constexpr double kDaysFrom = 2;  // shorter runs are given in hours
 constexpr double kHour = 3600, kDay = 86400, kJoulesPerKwh = 3.6e6;
 
 /// `of_step` for each of the step's three times.
@@ -42,9 +43,9 @@ void add_others(CostAnswer& answer, const Prediction& report, const MachineSpec&
     for (const Offer& offer : money.prices.offers)
         if (holds(offer, report.share, query.gpus_paid))
             add(rented(offer, report.share, query.gpus_paid));
-    const auto all = purchase(money.prices, query, report.share);
-    if (all && all->missing.empty()) add(bought(*all, report.share, query.terms));
-    if (all) answer.missing = all->missing;
+    const Purchase all = purchase(money.prices, query, report.share);
+    if (all.missing.empty()) add(bought(all, report.share, query.terms));
+    answer.missing = all.missing;
 }
 
 /// The ways to rent and to buy, each as in the payment or else the first of the others.
@@ -123,8 +124,7 @@ void say_what_power_is_counted(CostAnswer& answer, double train, double paid,
 }
 
 /// Throws InputError if that offer does not rent as many connected GPUs.
-Payment rented_by_name(const PriceList& prices, const CostQuery& query,
-                       const Prediction& report) {
+Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Prediction& report) {
     const Offer& offer = find_offer(prices, *query.offer, report.asked.machine_id);
     if (!holds(offer, report.share, query.gpus_paid))
         throw InputError(fmt::format(
@@ -197,6 +197,11 @@ std::string format_banded(const Banded& number, const char* unit) {
                        digits(number.high));
 }
 
+std::string format_days(const Banded& days) {
+    if (days.value >= kDaysFrom) return format_banded(days, "days");
+    return format_banded({24 * days.value, 24 * days.low, 24 * days.high}, "hours");
+}
+
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query) {
     MachineMoney money{with_quotes(price_list(profile), query.quotes, profile.id),
@@ -228,9 +233,8 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     else if (!query.buy && !query.price_usd)
         out = typical_rent(money.prices, report.share, query.gpus_paid);
     if (!out)
-        if (const auto all = purchase(money.prices, query, report.share);
-            all && all->missing.empty())
-            out = bought(*all, report.share, query.terms);
+        if (const Purchase all = purchase(money.prices, query, report.share); all.missing.empty())
+            out = bought(all, report.share, query.terms);
     if (out && !out->given) out->unpriced = money.unpriced;
     return out;
 }

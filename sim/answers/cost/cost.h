@@ -83,6 +83,9 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
 /// "29.1 days (24.4 to 36.2)"; without brackets if there is no band.
 std::string format_banded(const Banded& number, const char* unit);
 
+/// "17.2 hours (11.4 to 25.5)" for 0.717 days; from two days on in days.
+std::string format_days(const Banded& days);
+
 /// "4,935 kWh (1,185 to 7,243)", "at most 4,935 kWh", "980 kWh for the GPU alone".
 std::string format_kwh(const RunCost& run);
 

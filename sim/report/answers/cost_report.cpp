@@ -25,9 +25,9 @@ std::vector<std::pair<const char*, double>> energy_kinds(const StepEnergy& e) {
 
 void append_money(std::string& out, const CostAnswer& answer) {
     if (!answer.payment) {
-        out += fmt::format("money    {}: give --quotes, --usd-per-hour or --price-usd\n",
-                           answer.no_rent.empty() ? "no price is known for this machine"
-                                                  : answer.no_rent);
+        out += fmt::format(
+            "money    {}: give --quotes, --usd-per-hour or --price-usd\n",
+            answer.no_rent.empty() ? "no price is known for this machine" : answer.no_rent);
         return;
     }
     const RunCost& cost = answer.run;
@@ -37,13 +37,13 @@ void append_money(std::string& out, const CostAnswer& answer) {
     if (payment.paid) out += fmt::format("         {}\n", paid_words(*payment.paid));
     out += fmt::format("         {}\n", offer_words(payment));
     out += fmt::format("run      {} tokens: {}, {}\n", format_count(cost.tokens),
-                       format_usd(cost.usd), format_banded(cost.days, "days"));
+                       format_usd(cost.usd), format_days(cost.days));
 }
 
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
-    out += fmt::format("energy   {} for {} tokens, {:.0f} W on average{}\n",
-                       format_kwh(cost), format_count(cost.tokens), *cost.mean_w,
+    out += fmt::format("energy   {} for {} tokens, {:.0f} W on average{}\n", format_kwh(cost),
+                       format_count(cost.tokens), *cost.mean_w,
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
@@ -159,7 +159,7 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
     append_money(out, answer);
     const RunCost& cost = answer.run;
-    if (!answer.payment) out += fmt::format("run      {}\n", format_banded(cost.days, "days"));
+    if (!answer.payment) out += fmt::format("run      {}\n", format_days(cost.days));
     append_offers(out, answer);
     append_side_by_side(out, together);
     if (answer.energy)

@@ -51,7 +51,8 @@ std::string price_sentences(const Candidate& c) {
     const Payment& payment = *c.cost.payment;
     std::string out = fmt::format("An hour costs {}{}", format_usd(c.cost.run.usd_per_hour),
                                   payment.paid ? " and " + paid_words(*payment.paid) : "");
-    out += payment.paid ? fmt::format(". The price is of {}.", offer_words(payment)) : ", as given.";
+    out +=
+        payment.paid ? fmt::format(". The price is of {}.", offer_words(payment)) : ", as given.";
     const auto& rents = c.cost.rents;
     if (payment.paid && !payment.pays_electricity && rents && rents->high > rents->low)
         out += fmt::format(" By offer, a million tokens cost {} to {}.", format_usd(rents->low),
@@ -72,12 +73,12 @@ void add_best(std::vector<std::string>& out, const Decision& decision) {
         decision.aim == Aim::cheapest ? "for the least money" : "fastest",
         paid ? fmt::format(": {} a million tokens", format_usd(cost.usd_per_million_tokens.value))
              : ""));
-    out.push_back(fmt::format(
-        "It reaches {}. {} tokens take {}{}.", speed_text(best.report()), tokens_words(decision),
-        format_banded(cost.days, "days"),
-        paid ? fmt::format(" and cost {} ({} to {})", format_usd(cost.usd.value),
-                           format_usd(cost.usd.low), format_usd(cost.usd.high))
-             : ""));
+    out.push_back(
+        fmt::format("It reaches {}. {} tokens take {}{}.", speed_text(best.report()),
+                    tokens_words(decision), format_days(cost.days),
+                    paid ? fmt::format(" and cost {} ({} to {})", format_usd(cost.usd.value),
+                                       format_usd(cost.usd.low), format_usd(cost.usd.high))
+                         : ""));
     if (paid) out.push_back(price_sentences(best));
     const HostMemory host = host_memory_of(best.profile);
     if (host.assumed && best.report().plan.fit.host.peak.bytes > 0)
@@ -132,7 +133,7 @@ std::string fastest_sentence(const Decision& decision) {
             ? fmt::format("{} a million tokens", format_usd(cost.usd_per_million_tokens.value))
             : "no price is known";
     return fmt::format("Fastest is {}: {}, {}, {}.", fastest->name, speed_text(fastest->report()),
-                       format_banded(cost.days, "days"), money);
+                       format_days(cost.days), money);
 }
 
 /// How a machine lacks memory, and the settings that would fit.
@@ -221,9 +222,8 @@ std::vector<std::string> answer(const Decision& decision) {
     for (const Candidate& c : decision.candidates) {
         if (!c.fits()) out.push_back("Does not fit on " + misfit_sentence(c));
         if (c.fits() && !c.cost.payment)
-            without_price.push_back(c.cost.no_rent.empty()
-                                        ? c.name
-                                        : fmt::format("{} ({})", c.name, c.cost.no_rent));
+            without_price.push_back(
+                c.cost.no_rent.empty() ? c.name : fmt::format("{} ({})", c.name, c.cost.no_rent));
     }
     if (!without_price.empty() && decision.request.aim == Aim::cheapest)
         out.push_back(fmt::format("No price is known for {}{}; give --price NAME=DOLLARS an hour.",
@@ -238,10 +238,10 @@ std::vector<std::string> answer(const Decision& decision) {
         out.push_back(fmt::format("Each single GPU has its fastest plan for batch {}.",
                                   decision.request.training.batch));
     else if (!decision.request.advise)
-        out.push_back(fmt::format("{} the settings as given, with batch {}; others may be faster.",
-                                  decision.candidates.size() == 1 ? "The machine has"
-                                                                  : "All machines have",
-                                  decision.request.training.batch));
+        out.push_back(
+            fmt::format("{} the settings as given, with batch {}; others may be faster.",
+                        decision.candidates.size() == 1 ? "The machine has" : "All machines have",
+                        decision.request.training.batch));
     return out;
 }
 

@@ -60,16 +60,19 @@ Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeSha
 
 }  // namespace
 
-std::optional<Purchase> purchase(const PriceList& prices, const CostQuery& query,
-                                 const NodeShare& share) {
+Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
     if (query.price_usd)
         return Purchase{.usd = *query.price_usd,
                         .gpus = gpus_of_nodes(share),
                         .origin = "--price-usd, as given",
                         .given = {{"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)}}};
-    if (!prices.system_usd && !prices.gpu_usd) return std::nullopt;
-    Purchase out = prices.system_usd ? of_systems(prices, query, share)
-                                     : of_parts(prices, query, share);
+    if (!prices.system_usd && !prices.gpu_usd)
+        return {.gpus = gpus_of_nodes(share),
+                .missing =
+                    "no purchase price of this machine is known; give the whole as "
+                    "--price-usd"};
+    Purchase out =
+        prices.system_usd ? of_systems(prices, query, share) : of_parts(prices, query, share);
     if (share.nodes() > 1 && out.missing.empty())
         out.missing = fmt::format(
             "the price of the network between {:g} nodes is not known; give the whole as "

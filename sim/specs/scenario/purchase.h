@@ -14,7 +14,7 @@ namespace sluice {
 struct Purchase {
     double usd = 0;
     double gpus = 0;  ///< of the machines
-    std::string origin;
+    std::string origin = {};
     std::vector<std::string> inputs = {};  ///< paths of the profile's numbers
     std::optional<GivenPrice> given = {};
     /// A sentence about a part whose price is not known, and the flag that gives it; then `usd` is
@@ -22,10 +22,9 @@ struct Purchase {
     std::string missing = {};
 };
 
-/// The price that the query gives, else of whole systems, else of nodes and their GPUs. Empty if
-/// the profile has none of them.
-std::optional<Purchase> purchase(const PriceList& prices, const CostQuery& query,
-                                 const NodeShare& share);
+/// The price that the query gives, else of whole systems, else of nodes and their GPUs. A price
+/// that is not known is missing, never zero.
+Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeShare& share);
 
 /// As an owner pays it. Precondition: nothing is missing.
 Payment bought(const Purchase& purchase, const NodeShare& share, const OwnerTerms& terms);

@@ -12,6 +12,7 @@
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/start_page.h"
+#include "sim/answers/cost/cost.h"
 #include "sim/base/format.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/file_content.h"
@@ -60,8 +61,7 @@ void check_verdict(const WindowDriver& driver, const QString& scenario) {
                                         QStringLiteral(" a million tokens"));
     CHECK(shown(window, "price_more")
               .startsWith(text(format_usd(cost["payment"]["usd_per_hour"].get<double>()))));
-    CHECK(shown(window, "days") ==
-          text(fmt::format("{:.3g} days", cost["days"]["value"].get<double>())));
+    CHECK(shown(window, "days") == text(format_days({cost["days"]["value"].get<double>()})));
     CHECK(shown(window, "days_more")
               .startsWith(text(format_usd(cost["payment"]["run_usd"]["value"].get<double>()))));
     const bool is_ceiling = cost["energy"]["counts"] == "GPU and host at most";

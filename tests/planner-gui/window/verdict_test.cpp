@@ -133,7 +133,7 @@ TEST_CASE("verdict: nothing below it moves while a value is wrong or a price is 
 TEST_CASE("verdict: a machine without a purchase price fits anyway", "[window]") {
     const WindowDriver driver;
     PlannedScenario planned = example_scenario();
-    planned.machine.machine = "mi355x";
+    planned.machine.machine = "h200-nvl-pcie5";
     const Seconds rented = driver.open(planned)->report().step.seconds;
     planned.money = {{"buy", "1"}};
     const auto bought = driver.open(planned);

@@ -200,5 +200,5 @@ TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
     CHECK(payment_of(money, to_buy, report)->price_usd == Approx(80'000));  // one system
     report.share = {.gpus = 16, .node_gpus = 8};
     CHECK(!payment_of(money, to_buy, report));  // the network of two nodes has no known price
-    CHECK(purchase(money.prices, to_buy, report.share)->usd == Approx(160'000));
+    CHECK(purchase(money.prices, to_buy, report.share).usd == Approx(160'000));
 }

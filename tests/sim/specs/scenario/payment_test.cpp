@@ -102,8 +102,11 @@ TEST_CASE("payment: an unknown node is asked for", "[cost]") {
 
 TEST_CASE("payment: hours on a long contract pay for the same share", "[cost]") {
     Offer reserved = offer(1.6);
-    reserved.kind = OfferKind::estimate;
+    reserved.kind = OfferKind::reserved;
+    CHECK(rented(reserved, {1, 8, 0.125}).usd_per_hour == Approx(1.6));
     CHECK(rented(reserved, {1, 8, 0.42}).usd_per_hour == Approx(6.4));
+    CHECK(rented(reserved, {1, 8, 1}).usd_per_hour == Approx(12.8));
+    CHECK(rented(reserved, {1, 8, 0.42}).origin == "reserved, 2026-01-02");
 }
 
 TEST_CASE("purchase: nodes with their GPUs are bought whole", "[cost]") {
@@ -112,20 +115,20 @@ TEST_CASE("purchase: nodes with their GPUs are bought whole", "[cost]") {
     prices.memory_gb = 2048;
     CostQuery query;
     const NodeShare share{1, 8, 0.42};
-    CHECK(purchase(prices, query, share)->missing.find("--node-usd") != std::string::npos);
+    CHECK(purchase(prices, query, share).missing.find("--node-usd") != std::string::npos);
     query.node_usd = 60'000;
-    CHECK(purchase(prices, query, share)->missing.empty());
-    CHECK(purchase(prices, query, share)->usd == Approx(300'000));
+    CHECK(purchase(prices, query, share).missing.empty());
+    CHECK(purchase(prices, query, share).usd == Approx(300'000));
     // Two nodes need a network, whose price is asked for.
-    CHECK(purchase(prices, query, {16, 8, 0.42})->usd == Approx(600'000));
-    CHECK(purchase(prices, query, {16, 8, 0.42})->missing.find("network between 2 nodes") !=
+    CHECK(purchase(prices, query, {16, 8, 0.42}).usd == Approx(600'000));
+    CHECK(purchase(prices, query, {16, 8, 0.42}).missing.find("network between 2 nodes") !=
           std::string::npos);
-    const Payment payment = bought(*purchase(prices, query, share), share, {});
+    const Payment payment = bought(purchase(prices, query, share), share, {});
     CHECK(paid_words(*payment.paid) ==
           "pays for 8 of 8 GPUs, since a machine is bought whole; the plan takes 4: host memory");
     query.price_usd = 250'000;
-    CHECK(purchase(prices, query, share)->usd == Approx(250'000));
-    CHECK(!purchase({}, {}, share));
+    CHECK(purchase(prices, query, share).usd == Approx(250'000));
+    CHECK_THAT(purchase({}, {}, share).missing, ContainsSubstring("--price-usd"));
 }
 
 TEST_CASE("purchase: host memory beyond a system's is bought in sizes that there are", "[cost]") {
@@ -143,9 +146,9 @@ TEST_CASE("purchase: host memory beyond a system's is bought in sizes that there
     prices.memory_gb = 3072;
     prices.system_memory_gb = 2048;
     CostQuery query;
-    CHECK(purchase(prices, query, {1, 8})->missing.find("1024 GB") != std::string::npos);
+    CHECK(purchase(prices, query, {1, 8}).missing.find("1024 GB") != std::string::npos);
     query.memory_usd_per_gb = 10;
-    CHECK(purchase(prices, query, {1, 8})->usd == Approx(90'240));
+    CHECK(purchase(prices, query, {1, 8}).usd == Approx(90'240));
 }
 
 TEST_CASE("purchase: when it has cost no more than a rent", "[cost]") {

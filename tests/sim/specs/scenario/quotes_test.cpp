@@ -37,11 +37,10 @@ TEST_CASE("quotes: a file of bids becomes offers and a purchase", "[cost]") {
     CHECK_THAT(typical->origin, ContainsSubstring("quoted, 2026-11-02, the median of 2 quotes "
                                                   "from $3.00 to $5.00 a GPU"));
     // A node of 8 is two of the dealer's systems, at $35,000 a GPU the cheaper ones.
-    const auto all = purchase(prices, {}, share);
-    REQUIRE(all.has_value());
-    CHECK(all->usd == 280'000);
-    CHECK(all->missing.empty());
-    CHECK_THAT(all->origin, ContainsSubstring("quoted by Dealer, 2026-11-05"));
+    const Purchase all = purchase(prices, {}, share);
+    CHECK(all.usd == 280'000);
+    CHECK(all.missing.empty());
+    CHECK_THAT(all.origin, ContainsSubstring("quoted by Dealer, 2026-11-05"));
 }
 
 TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]") {
