@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <set>
 
@@ -25,23 +24,6 @@ Cell bytes_of(const Fit::OfTier& tier, ByteUnits units) {
 bool shown_always(const Option& option) {
     const std::string_view field = option.field;
     return field == "schedule" || field == "batch" || field == "seq";
-}
-
-/// The option's name: "Micro batch" for micro_batch.
-std::string option_name(const Option& option) {
-    std::string name = option.field;
-    if (name == "schedule") return "System";
-    std::replace(name.begin(), name.end(), '_', ' ');
-    name[0] = static_cast<char>(std::toupper(name[0]));
-    return name;
-}
-
-std::string banded(const Banded& number, int digits) {
-    const auto one = [&](double value) {
-        return value < 1000 ? fmt::format("{:.{}f}", value, digits) : format_thousands(value);
-    };
-    if (number.high <= 0) return one(number.value);
-    return fmt::format("{} ({} to {})", one(number.value), one(number.low), one(number.high));
 }
 
 /// Shortened to three lines.
@@ -89,13 +71,14 @@ std::vector<Comparing> asked() {
              return changes.empty() ? "none" : fmt::format("{}", fmt::join(changes, " "));
          }}};
     for (const Option& option : training_options())
-        out.push_back({option_name(option), option.help, [&option](const ComparedScenario& s) {
-                           const TrainingSpec& training = s.report->asked.training;
-                           if (!has_option(training.schedule, option)) return Cell();
-                           const std::string text = option_text(training, option);
-                           return option.choices.empty() ? Cell(option.get(training)).shown_as(text)
-                                                         : Cell(text);
-                       }});
+        out.push_back(
+            {field_label(option.field), option.help, [&option](const ComparedScenario& s) {
+                 const TrainingSpec& training = s.report->asked.training;
+                 if (!has_option(training.schedule, option)) return Cell();
+                 const std::string text = option_text(training, option);
+                 return option.choices.empty() ? Cell(option.get(training)).shown_as(text)
+                                               : Cell(text);
+             }});
     return out;
 }
 
@@ -133,12 +116,14 @@ std::vector<Comparing> answered(ByteUnits units) {
              return s.priced ? Cell(c.usd.value).shown_as(format_usd(c.usd))
                              : Cell().shown_as("no price");
          })},
-        {"kWh of the run", "Energy of the GPUs and their part of the host; a ceiling where only datasheets are known",
+        {"kWh of the run",
+         "Energy of the GPUs and their part of the host; a ceiling where only datasheets are known",
          of_run([](auto& c, auto&) {
-             return c.kwh ? Cell(c.kwh->value).shown_as(format_kwh(c)) : Cell().shown_as("not known");
+             return c.kwh ? Cell(c.kwh->value).shown_as(format_kwh(c))
+                          : Cell().shown_as("not known");
          })},
-        {"Days of the run", "Tokens / tokens a day",
-         of_run([](auto& c, auto&) { return Cell(c.days.value).shown_as(banded(c.days, 1)); })},
+        {"Time of the run", "Tokens / speed",
+         of_run([](auto& c, auto&) { return Cell(c.days.value).shown_as(format_days(c.days)); })},
         {"Device peak", "Peak memory, and the size of device memory",
          [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); },
          "bytes"},
@@ -177,7 +162,7 @@ Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits u
         out.rows.push_back(row_of(quantity, scenarios));
     std::set<std::string> if_differing;
     for (const Option& option : training_options())
-        if (!shown_always(option)) if_differing.insert(option_name(option));
+        if (!shown_always(option)) if_differing.insert(field_label(option.field));
     for (const Comparing& quantity : asked()) {
         Row row = row_of(quantity, scenarios);
         if (row.marked || !if_differing.contains(quantity.name)) out.rows.push_back(std::move(row));

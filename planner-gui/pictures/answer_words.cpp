@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <QRegularExpression>
-
 #include "sim/base/format.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
@@ -60,20 +58,6 @@ std::pair<std::string, const char*> faster_words(Lane lane, const FasterLane& fa
 }
 
 }  // namespace
-
-QString without_flags(const QString& words) {
-    static const QRegularExpression flag(
-        QStringLiteral("(?<![\\w-])--(?:set (?=[a-z_]+\\.)|([a-z]+(?:-[a-z]+)*))"));
-    QString out;
-    qsizetype end = 0;
-    for (QRegularExpressionMatchIterator found = flag.globalMatch(words); found.hasNext();) {
-        const QRegularExpressionMatch match = found.next();
-        out += words.mid(end, match.capturedStart() - end) +
-               match.captured(1).replace(QLatin1Char('-'), QLatin1Char(' '));
-        end = match.capturedEnd();
-    }
-    return out + words.mid(end);
-}
 
 QString remedy_sentence(const Remedy& remedy) {
     if (!remedy.faster)

@@ -7,13 +7,13 @@
 #include "planner-gui/session/session_jobs.h"
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/validate/validation.h"
+#include "sim/specs/scenario/field_label.h"
 
 namespace sluice {
 
-/// The same sentence with the names of options in place of their flags: "micro batch 4" for
-/// "--micro-batch 4".
-QString without_flags(const QString& words);
-inline QString window_text(const std::string& words) { return without_flags(qtext(words)); }
+/// The same sentence with the fields of the form in place of flags.
+inline QString window_text(const std::string& words) { return qtext(fields_for_flags(words)); }
+inline QString without_flags(const QString& words) { return window_text(words.toStdString()); }
 
 /// "If copies to the GPU ran at 82 GB/s instead of 55.4, compute would no longer wait for the
 /// weights; a step would take 9.16 s."

@@ -1,7 +1,6 @@
 #include "planner-gui/window/scenario_form.h"
 
 #include <QGroupBox>
-#include <QHash>
 #include <QHeaderView>
 #include <QScrollBar>
 #include <QTableView>
@@ -17,30 +16,7 @@
 namespace sluice {
 namespace {
 
-/// "Micro batch" for "micro_batch".
-QString label_of(const char* field) {
-    QString label = QString::fromLatin1(field);
-    label.replace(QLatin1Char('_'), QLatin1Char(' '));
-    label[0] = label[0].toUpper();
-    // Labels of fields whose name contains the unit or is too short to be understood.
-    static const QHash<QString, QString> others = {
-        {QStringLiteral("Schedule"), QObject::tr("System")},
-        {QStringLiteral("Seq"), QObject::tr("Sequence")},
-        {QStringLiteral("Buffer depth"), QObject::tr("Weight slots")},
-        {QStringLiteral("Gradient slabs"), QObject::tr("Waiting gradients")},
-        {QStringLiteral("Host gradient slabs"), QObject::tr("Waiting on the host")},
-        {QStringLiteral("Keep last layers"), QObject::tr("Last layers kept")},
-        {QStringLiteral("Tokens"), QObject::tr("Tokens of the run")},
-        {QStringLiteral("Usd per hour"), QObject::tr("Rent")},
-        {QStringLiteral("Buy"), QObject::tr("Buy instead of rent")},
-        {QStringLiteral("Price usd"), QObject::tr("Purchase price")},
-        {QStringLiteral("Years"), QObject::tr("Years of use")},
-        {QStringLiteral("Electricity usd per kwh"), QObject::tr("Electricity")},
-        {QStringLiteral("Host watts"), QObject::tr("Power of the host")},
-        {QStringLiteral("Gpus"), QObject::tr("GPUs")},
-        {QStringLiteral("Gpus paid"), QObject::tr("GPUs paid")}};
-    return others.value(label, label);
-}
+QString label_of(const char* field) { return qtext(field_label(field)); }
 
 }  // namespace
 
@@ -131,7 +107,7 @@ void ScenarioForm::addModel() {
     addOpen(model, tr("Open a Hugging Face config.json"));
     addRow(group, QStringLiteral("layers"), tr("Layers"), FieldRow::Kind::text)
         ->setHelp(tr("Number of layers to keep, from the first on; empty: all of them"));
-    untied_ = new QCheckBox(tr("Output projection of its own"), group->parentWidget());
+    untied_ = new QCheckBox(label_of("untied"), group->parentWidget());
     untied_->setObjectName(QStringLiteral("untied"));
     untied_->setToolTip(tr("For models that tie it to the embedding"));
     group->addWidget(untied_);

@@ -8,6 +8,7 @@
 #include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 #include "sim/report/to_svg.h"
+#include "sim/specs/scenario/field_label.h"
 
 namespace sluice {
 namespace {
@@ -60,7 +61,8 @@ Table sources_table(const Candidate& c) {
     for (const KernelEntry& one : c.profile.kernels)
         add(one, format_number_of(std::ssize(one.measured.points), "shape"));
     const auto add_given = [&](const std::string& flag, const std::string& value) {
-        out.rows.push_back({{flag, value, "given", "", "command line"}});
+        out.rows.push_back(
+            {{fields_for_flags(flag), value, "given", "", "given with the question"}});
     };
     const auto& payment = c.cost.payment;
     if (payment && payment->given) add_given(payment->given->flag, payment->given->price);
@@ -74,9 +76,16 @@ std::string section(const std::string& title, const std::string& content) {
     return content.empty() ? "" : html_element("h2", title) + content;
 }
 
+/// A page may be read by people who have no command line.
+std::string page_list(std::vector<std::string> sentences) {
+    for (std::string& one : sentences) one = fields_for_flags(one);
+    return html_list(sentences);
+}
+
 std::string answer_box(const Decision& decision) {
     std::string out = "<div class=\"answer\">\n";
-    for (const std::string& sentence : answer(decision)) out += html_element("p", sentence);
+    for (const std::string& sentence : answer(decision))
+        out += html_element("p", fields_for_flags(sentence));
     return out + "</div>\n";
 }
 
@@ -124,12 +133,11 @@ std::string other_systems(const Decision& decision) {
                            "has{}. Speed is relative to this program's own trainer (streamed).",
                            decision.request.advise ? "; the best settings of each were not searched"
                                                    : "")) +
-           to_html(systems_and_memory(*decision.other)) + html_list(notes);
+           to_html(systems_and_memory(*decision.other)) + page_list(notes);
 }
 
 std::string upgrades(const Decision& decision) {
-    if (!decision.upgrades)
-        return html_element("p", "Upgrades are predicted for one machine, not for a cluster.");
+    if (!decision.upgrades) return "";  // they are predicted for one machine, not for a cluster
     const Sensitivity& all = *decision.upgrades;
     const std::string settings = all.base_settings.empty()
                                      ? "the settings above"
@@ -139,7 +147,7 @@ std::string upgrades(const Decision& decision) {
                "p", fmt::format(
                         "Starting from {} tokens/s, with {}. Upgrades without settings keep these.",
                         format_thousands(all.base.tokens_per_s()), settings)) +
-           to_html(upgrades_table(all)) + html_list(all.not_possible);
+           to_html(upgrades_table(all)) + page_list(all.not_possible);
 }
 
 std::string track_record(const Decision& decision) {
@@ -175,7 +183,7 @@ std::string assumptions(const Decision& decision) {
         out += html_element("h3", machines.size() == all.systems.size() && machines.size() > 1
                                       ? "all machines"
                                       : fmt::format("{}", fmt::join(machines, ", "))) +
-               html_list(sentences);
+               page_list(sentences);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/chart_parts.h"
 #include "sim/report/to_svg.h"
+#include "sim/specs/scenario/field_label.h"
 
 namespace sluice {
 namespace {
@@ -69,9 +70,7 @@ std::vector<Paying> ways_of(const CostAnswer& answer, const std::optional<PaidRu
     for (const PaidRun& one : answer.others) out.push_back({way_of(one.payment), &one});
     const bool has_bought =
         std::ranges::any_of(out, [](const Paying& one) { return one.way == Way::bought; });
-    if (!has_bought)
-        out.push_back(
-            {Way::bought, nullptr, answer.missing.empty() ? "no price is known" : answer.missing});
+    if (!has_bought) out.push_back({Way::bought, nullptr, answer.missing});
     if (!answer.no_rent.empty()) out.push_back({Way::rented, nullptr, answer.no_rent});
     std::ranges::stable_sort(out, {}, &Paying::way);
     return out;
@@ -204,8 +203,10 @@ Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>&
           })},
          {"run_usd", "$ the run", Unit::usd,
           if_priced([](auto& one) { return one.run.usd.value; })},
-         {"price_of", "price of",
-          [](auto& one) { return one.run ? one.run->payment.origin : one.missing; }}});
+         {"price_of", "price of", [](auto& one) {
+              return one.run ? Cell(one.run->payment.origin)
+                             : Cell(one.missing).shown_as(fields_for_flags(one.missing));
+          }}});
     for (std::size_t i = 0; i < ways.size(); ++i) {
         Row& row = out.rows[i];
         const bool first = i == 0 || ways[i].way != ways[i - 1].way || i == alone;

@@ -48,7 +48,7 @@ TEST_CASE("system table: a row a system, nothing of the speed of what does not f
     CHECK(cell(model, 2, QStringLiteral("Device")) == QStringLiteral("90.0 GB"));
     const QModelIndex fits = model.index(2, 1);
     CHECK(fits.data(Qt::FontRole).value<QFont>().bold());
-    CHECK(fits.data(Qt::ToolTipRole).toString().contains(QStringLiteral("batch 5")));
+    CHECK(fits.data(Qt::ToolTipRole).toString().contains(QStringLiteral("\"Batch\" 5")));
     model.setTable(systems_table({&all, 1}, bytes_text(ByteUnits::binary)), ByteUnits::binary);
     CHECK(cell(model, 2, QStringLiteral("Device")) == QStringLiteral("83.8 GiB"));
 }
@@ -56,7 +56,7 @@ TEST_CASE("system table: a row a system, nothing of the speed of what does not f
 TEST_CASE("system table: what the comparison says", "[models]") {
     const QStringList sentences = comparison_sentences(made());
     REQUIRE(sentences.size() == 2);
-    CHECK(sentences[0].contains(QStringLiteral("with batch 5 is faster than streamed")));
+    CHECK(sentences[0].contains(QStringLiteral("with \"Batch\" 5 is faster than streamed")));
     CHECK(sentences[1] == QStringLiteral("Zero-infinity is left out"));
     const Comparison all = made();
     CHECK(system_sentence(all, all.systems[0], ByteUnits::decimal)
@@ -64,7 +64,7 @@ TEST_CASE("system table: what the comparison says", "[models]") {
     const QString misfit = system_sentence(all, all.systems[2], ByteUnits::decimal);
     CHECK(misfit.startsWith(QStringLiteral("resident")));
     CHECK(misfit.contains(QStringLiteral("does not fit: device needs 90.0 GB")));
-    CHECK(misfit.contains(QStringLiteral("batch 5")));
+    CHECK(misfit.contains(QStringLiteral("\"Batch\" 5")));
     CHECK(system_sentence(all, all.systems[2], ByteUnits::binary)
               .contains(QStringLiteral("does not fit: device needs 83.8 GiB")));
 }

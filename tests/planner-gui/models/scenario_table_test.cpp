@@ -111,9 +111,9 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
         scenario("resident", "rtx-3090-64gb", resident)};
     REQUIRE(!scenarios[1].report->plan.fit.fits());
     model.setTable(scenario_table(scenarios, ByteUnits::decimal));
-    CHECK(column(model, 0).at(QStringLiteral("Buffer depth")) == QStringLiteral("3"));
+    CHECK(column(model, 0).at(QStringLiteral("Weight slots")) == QStringLiteral("3"));
     const auto values = column(model, 1);
-    CHECK(values.at(QStringLiteral("Buffer depth")) == QStringLiteral("-"));
+    CHECK(values.at(QStringLiteral("Weight slots")) == QStringLiteral("-"));
     CHECK(values.at(QStringLiteral("Tokens/s")) == QStringLiteral("-"));
     CHECK(values.at(QStringLiteral("$ per million tokens")) == QStringLiteral("-"));
     const Fit::OfTier& device = scenarios[1].report->plan.fit.device;

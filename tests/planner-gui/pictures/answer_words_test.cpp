@@ -30,11 +30,16 @@ TEST_CASE("validation: several groups are each said with their own error", "[pic
         " Mean error of tokens/s by group: look 10.0% (2 runs), held-out 25.0% (1 run).")));
 }
 
-TEST_CASE("words: options have names in place of flags", "[pictures]") {
+TEST_CASE("words: fields have their labels in place of flags", "[pictures]") {
     CHECK(window_text("it fits with --micro-batch 4 --host-memory 1TB") ==
-          QStringLiteral("it fits with micro batch 4 host memory 1TB"));
-    CHECK(window_text("give --set host.gpus=NUMBER") == QStringLiteral("give host.gpus=NUMBER"));
-    CHECK(window_text("a-b--c, 4 -- 5, x.json") == QStringLiteral("a-b--c, 4 -- 5, x.json"));
+          QStringLiteral("it fits with \"Micro batch\" 4 \"Host memory\" 1TB"));
+    CHECK(window_text("give --node-usd, or all as --price-usd") ==
+          QStringLiteral("give \"Node price\", or all as \"Purchase price\""));
+    CHECK(window_text("give --set host.gpus=NUMBER") ==
+          QStringLiteral("give \"Numbers of the machine\" host.gpus=NUMBER"));
+    CHECK(window_text("--planned-too counts it") == QStringLiteral("planned too counts it"));
+    for (const char* as_it_is : {"a-b--c, 4 -- 5, x.json", "--", "---", "--A", "rows --", "--a-"})
+        CHECK(window_text(as_it_is) == QString::fromLatin1(as_it_is));
 }
 
 TEST_CASE("words: a remedy is a sentence with both rates", "[pictures]") {

@@ -68,9 +68,8 @@ TEST_CASE("a heat map as CSV and SVG", "[pictures]") {
     CHECK(
         lines[2].startsWith(QStringLiteral("16,1024,fits,3000,2,20000000000,60000000000,0,0,0,")));
     CHECK(lines[6].startsWith(QStringLiteral("32,2048,refused,,,,,,,,,")));
-    CHECK(
-        lines[6].endsWith(QStringLiteral("\"batch is 32, expected a multiple of micro batch "
-                                         "(3)\"")));
+    CHECK(lines[6].endsWith(
+        QStringLiteral("\"\"\"Batch\"\" is 32, expected a multiple of \"\"Micro batch\"\" (3)\"")));
     const auto columns = lines[0].count(QLatin1Char(','));
     CHECK(lines[1].count(QLatin1Char(',')) == columns);
     CHECK(lines[5].count(QLatin1Char(',')) == columns);
@@ -138,7 +137,7 @@ TEST_CASE("a heat map's cells as a table that is filled row by row", "[pictures]
     CHECK(text({1, 0}, "tokens_per_s") == QStringLiteral("3,000"));
     CHECK(text({2, 0}, "state") == QStringLiteral("does not fit"));
     CHECK(text({2, 1}, "tokens_per_s") == QStringLiteral("-"));
-    CHECK(text({2, 1}, "reason").contains(QStringLiteral("micro batch")));
+    CHECK(text({2, 1}, "reason").contains(QStringLiteral("Micro batch")));
     CHECK(model.headerData(0, Qt::Horizontal, Qt::DisplayRole).toString() ==
           QStringLiteral("Batch [sequences]"));
 
