@@ -8,6 +8,7 @@
 
 #include "planner-gui/session/prediction.h"
 #include "sim/answers/predict/plan_choice.h"
+#include "sim/answers/search/fastest_settings.h"
 #include "sim/report/report.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -111,15 +112,19 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
 
 PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed) {
     const Scenario s = resolve(planned);
-    if (!s.training.schedule->ours) return planned;
-    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed);
-    return with_settings(std::move(planned), changed_settings(s.training, choice.training));
+    const Schedule schedule = s.training.schedule;
+    if (!schedule->ours && !schedule->several_gpus) return planned;
+    const TrainingSpec training = schedule->ours
+                                      ? choose_plan(s.model, s.machine, s.training, fixed).training
+                                      : fastest_settings(s.model, s.machine, s.training, fixed);
+    return with_settings(std::move(planned), changed_settings(s.training, training));
 }
 
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed) {
     try {
         ScenarioValue out = value_of(with_fastest_plan(planned, fixed), true);
-        out.fastest_plan = out.is_planned() && out.asked.training.schedule->ours;
+        const Schedule schedule = out.asked.training.schedule;
+        out.fastest_plan = out.is_planned() && (schedule->ours || schedule->several_gpus);
         return out;
     } catch (const InputError&) {
         return value_of(planned, true);  // says what is wrong

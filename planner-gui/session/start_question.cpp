@@ -8,6 +8,7 @@
 
 #include "planner-gui/session/session_jobs.h"
 #include "sim/answers/compare/comparison.h"
+#include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -17,36 +18,34 @@
 namespace sluice {
 namespace {
 
-constexpr double kHoursAreShown = 2;     // below so many days
 constexpr double kLikeSize = 0.15;       // share by which a model of that size may differ
 constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
 
-PlannedScenario with_training(PlannedScenario planned, const TrainingSpec& asked,
-                              const TrainingSpec& found) {
-    return with_settings(std::move(planned), changed_settings(asked, found));
+/// In the largest micro-batches that fit, if the batch as a whole does not. They may be smaller
+/// than those that a choice of settings considers.
+PlannedScenario in_fitting_parts(PlannedScenario planned) {
+    const Scenario s = resolve(planned);
+    if (fits_machine(s.model, s.machine, s.training)) return planned;
+    const auto fitting = whole_batch_that_fits(s.model, s.machine, s.training);
+    return fitting ? with_settings(std::move(planned), changed_settings(s.training, *fitting))
+                   : planned;
 }
 
 /// With the fastest plan of our system for the given batch and sequence, or with the largest
 /// micro-batches of another system that fit.
 PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& machine,
                            Schedule schedule) {
-    PlannedScenario planned =
-        with_fastest_plan(on_machine(asked, machine, schedule->name), std::set<std::string>{});
-    const Scenario s = resolve(planned);
-    // Smaller micro-batches than those that the choice considers may fit.
-    const auto fitting = fitting_training(s.model, s.machine, s.training, true);
-    return fitting ? with_training(std::move(planned), s.training, *fitting) : planned;
+    return in_fitting_parts(
+        with_fastest_plan(on_machine(asked, machine, schedule->name), std::set<std::string>{}));
 }
 
-/// With the largest micro-batches that fit.
+/// With the fastest settings.
 PlannedScenario on_gpus(const PlannedScenario& asked, const std::string& machine,
                         std::int64_t gpus) {
     PlannedScenario planned =
         on_machine(asked, machine, schedule_with(&ScheduleRecord::several_gpus)->name);
     planned.training["gpus"] = std::to_string(gpus);
-    const Scenario s = resolve(planned);
-    const auto fitting = fitting_training(s.model, s.machine, s.training, true);
-    return fitting ? with_training(std::move(planned), s.training, *fitting) : planned;
+    return in_fitting_parts(with_fastest_plan(std::move(planned), std::set<std::string>{}));
 }
 
 StartCandidate candidate_of(const StartQuestion& question, const PlannedScenario& planned) {
@@ -64,28 +63,28 @@ StartCandidate candidate_of(const StartQuestion& question, const PlannedScenario
     return out;
 }
 
-/// One GPU with our system or, where no program executes that, with the fastest of those that run
-/// there today. Empty if none runs.
+/// One GPU with our system or, where no program executes that or it does not fit, with the fastest
+/// of those that run there today. Empty if none runs and fits.
 std::optional<StartCandidate> one_gpu(const StartQuestion& question, const PlannedScenario& asked,
                                       const std::string& machine) {
     const ModelSpec model = read_model(asked.model);
     const MachineSpec spec = read_machine({machine, {}, {}}).spec;
-    std::optional<StartCandidate> best;
+    std::optional<std::pair<Seconds, PlannedScenario>> best;
     for (const Schedule schedule : schedules_of(spec)) {
-        if (best && best->answer->report().asked.training.schedule->ours) break;
         if (!runs_today(schedule, model, spec).runs()) continue;
-        StartCandidate one;
         try {
-            one = candidate_of(question, on_one_gpu(asked, machine, schedule));
+            PlannedScenario planned = on_one_gpu(asked, machine, schedule);
+            const Scenario s = resolve(planned);
+            if (!fits_machine(s.model, s.machine, s.training)) continue;
+            if (schedule->ours) return candidate_of(question, planned);
+            const Seconds step = predict(s.model, s.machine, s.training).step.seconds;
+            if (!best || step < best->first) best = {step, std::move(planned)};
         } catch (const InputError&) {
-            continue;  // a rule of that system; others may train it
+            // A rule of that system; others may train it.
         }
-        const auto speed = [](const StartCandidate& c) {
-            return c.fits() ? c.answer->report().tokens_per_s() : 0;
-        };
-        if (!best || speed(one) > speed(*best)) best = std::move(one);
     }
-    return best;
+    if (!best) return std::nullopt;
+    return candidate_of(question, best->second);
 }
 
 bool in_time(const StartQuestion& question, const StartCandidate& one) {
@@ -140,7 +139,15 @@ std::string model_of(const std::string& text) {
     const std::optional<double> size = parse_amount(text);
     const bool is_name =
         std::ranges::any_of(scaled_targets(), [&](auto& one) { return text == one.name; });
-    if (is_name || !size) return text;
+    if (is_name) return text;
+    if (!size) {
+        // A part that one name alone has: "30b-a3b".
+        const auto has_it = [&](const std::string& name) {
+            return name.find(text) != std::string::npos;
+        };
+        return std::ranges::count_if(names, has_it) == 1 ? *std::ranges::find_if(names, has_it)
+                                                         : text;
+    }
     std::string nearest;
     double least = kLikeSize;
     for (const std::string& name : names) {
@@ -207,12 +214,8 @@ bool meets(const StartQuestion& question, const StartCandidate& one) {
 
 std::string time_and_money(const StartCandidate& one) {
     const std::string money = one.priced ? format_usd(one.run.usd.value) : "no price is known";
-    Banded hours = one.run.days;
-    for (double* const time : {&hours.value, &hours.low, &hours.high}) *time *= 24;
-    return fmt::format("{}, {}{}",
-                       one.run.days.value < kHoursAreShown ? format_banded(hours, "hours")
-                                                           : format_banded(one.run.days, "days"),
-                       money, one.owned ? " for electricity" : "");
+    return fmt::format("{}, {}{}", format_days(one.run.days), money,
+                       one.owned ? " for electricity" : "");
 }
 
 std::vector<StartPick> start_picks(const StartQuestion& question,
@@ -242,9 +245,18 @@ std::vector<StartPick> start_picks(const StartQuestion& question,
     if (std::ranges::any_of(candidates, meets_both)) {
         pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
              "You own it, and it meets the deadline and the budget.");
+        const auto best = [&](const auto& less) {
+            const StartCandidate* first = nullptr;
+            for (const StartCandidate& one : candidates)
+                if (meets_both(one) && (first == nullptr || less(one, *first))) first = &one;
+            return first;
+        };
+        const bool both = best(cheaper) == best(faster);
         pick(meets_both, cheaper,
-             "It costs the least of the ways that meet the deadline and the budget.");
-        pick(meets_both, faster, "It is the fastest of the ways that meet both.");
+             both ? "It costs the least and is the fastest of the ways that meet the deadline and "
+                    "the budget."
+                  : "It costs the least of the ways that meet the deadline and the budget.");
+        if (!both) pick(meets_both, faster, "It is the fastest of the ways that meet both.");
         pick(on_another, cheaper, "It is the next cheapest on another machine.");
         pick(meets_both, cheaper, "It is the next cheapest.");
         return out;

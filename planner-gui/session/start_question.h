@@ -31,8 +31,8 @@ std::optional<double> parse_amount(const std::string& text);
 /// Tokens of a step that such a run has, as published runs have.
 std::int64_t tokens_of_a_step(Task task);
 
-/// The name of the library's model with the nearest size if `text` is a size; else the text. Throws
-/// InputError if no model is near that size.
+/// The name of the library's model with the nearest size if `text` is a size, or with `text` in its
+/// name if no other has it; else the text. Throws InputError if no model is near that size.
 std::string model_of(const std::string& text);
 
 /// The question without a machine. Throws InputError with a field: "model".
@@ -70,7 +70,8 @@ struct StartPick {
 bool meets(const StartQuestion& question, const StartCandidate& one);
 
 /// At most three ways on different machines or numbers of GPUs, the best first: the cheapest run
-/// that meets deadline and budget, the fastest of them, and the next cheapest on another machine.
+/// that meets deadline and budget, the fastest of them if that is another, and the next cheapest on
+/// another machine.
 /// If none meets both: the one that misses them by the least, the cheapest in time, and the fastest
 /// within the budget. Empty if nothing fits.
 std::vector<StartPick> start_picks(const StartQuestion& question,

@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <filesystem>
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
@@ -13,6 +14,7 @@
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/scenario_form.h"
 #include "planner-gui/window/start_words.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {
@@ -27,6 +29,21 @@ QLabel* wrapped(const QString& text, double size = 1, bool bold = false) {
     font.setBold(bold);
     label->setFont(font);
     return label;
+}
+
+/// Empty if there is such a model.
+QString model_mistake(const std::string& text) {
+    std::error_code error;
+    try {
+        read_model(model_of(text));
+        return {};
+    } catch (const InputError& mistake) {
+        if (std::filesystem::exists(text, error)) return window_text(mistake.what());
+        return QObject::tr(
+                   "There is no model \"%1\": choose one of the list, or enter a size such "
+                   "as 32B or the path to a config.json.")
+            .arg(qtext(text));
+    }
 }
 
 }  // namespace
@@ -163,9 +180,8 @@ std::optional<StartQuestion> StartPage::question() {
         return std::nullopt;
     };
     out.model = row(QStringLiteral("model"))->text().toStdString();
-    if (out.model.empty()) {
-        row(QStringLiteral("model"))
-            ->setMistake(tr("Choose a model, or enter a size such as 32B."));
+    if (const QString mistake = model_mistake(out.model); !mistake.isEmpty()) {
+        row(QStringLiteral("model"))->setMistake(mistake);
         right = false;
     }
     out.task = row(QStringLiteral("task"))->text() == tr("Pre-training") ? Task::pretrain
@@ -202,20 +218,27 @@ void StartPage::finish(const QString& failure) {
     const auto meeting = std::ranges::count_if(
         candidates_, [this](const StartCandidate& one) { return meets(asked_, one); });
     const auto fitting = std::ranges::count_if(candidates_, &StartCandidate::fits);
-    const auto unpriced = std::ranges::count_if(
-        candidates_, [](const StartCandidate& one) { return one.fits() && !one.priced; });
+    QStringList unpriced;
+    bool own_fits = asked_.owned.empty();
+    for (const StartCandidate& one : candidates_) {
+        if (one.fits() && !one.priced) unpriced << qtext(one.name());
+        own_fits = own_fits || (one.owned && one.fits());
+    }
     if (!failure.isEmpty())
         progress_->setText(without_flags(failure));
     else if (fitting == 0)
         progress_->setText(tr("The model fits no machine with a price."));
     else
         progress_->setText(
-            tr("%1 ways fit in memory; %2 of them meet the deadline and the budget.%3")
+            tr("%1, %2 tokens: %3 ways fit in memory; %4 of them meet the deadline and the "
+               "budget.%5%6")
+                .arg(qtext(model_of(asked_.model)), qtext(format_short_count(asked_.tokens)))
                 .arg(fitting)
                 .arg(meeting)
-                .arg(unpriced == 0
-                         ? QString()
-                         : tr(" Not proposed, since no price is known: %1.").arg(unpriced)));
+                .arg(own_fits ? QString() : tr(" It does not fit on %1.").arg(qtext(asked_.owned)),
+                     unpriced.isEmpty() ? QString()
+                                        : tr(" Not proposed, since no price is known: %1.")
+                                              .arg(unpriced.join(QStringLiteral(", ")))));
 }
 
 void StartPage::showPicks() {
@@ -242,8 +265,9 @@ QWidget* StartPage::card(const StartPick& pick, bool first) {
                             first ? 1.3 : 1.1, true),
                     0, 0);
     grid->addWidget(
-        wrapped((QStringList{qtext(pick.why)} + start_warnings(asked_, one)).join(QLatin1Char(' '))), 1,
-        0);
+        wrapped(
+            (QStringList{qtext(pick.why)} + start_warnings(asked_, one)).join(QLatin1Char(' '))),
+        1, 0);
     grid->addWidget(wrapped(start_explanation(one)), 2, 0);
     auto* const open = new QPushButton(tr("Open this plan"), frame);
     open->setObjectName(QStringLiteral("openPlan"));

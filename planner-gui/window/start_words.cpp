@@ -1,6 +1,7 @@
 #include "planner-gui/window/start_words.h"
 
 #include "planner-gui/pictures/answer_words.h"
+#include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 #include "sim/specs/machine/default_host.h"
 
@@ -34,22 +35,26 @@ QStringList start_warnings(const StartQuestion& question, const StartCandidate& 
 
 QString start_explanation(const StartCandidate& one) {
     const Prediction& r = one.answer->report();
+    const BytesByKind& host = r.plan.fit.host.peak.by_kind;
+    const bool on_host = host[static_cast<std::size_t>(MemoryKind::optimizer_state)] > 0 ||
+                         host[static_cast<std::size_t>(MemoryKind::weights)] > 0;
     const QString memory =
         r.asked.training.schedule->several_gpus
-            ? QObject::tr("The model and its optimizer states are split over the GPUs.")
-            : QObject::tr(
-                  "%1 trains on one GPU, and the host's memory holds what the GPU does not.")
-                  .arg(qtext(r.asked.runs_today.program));
+            ? QObject::tr("%1 splits the model and its optimizer states over the GPUs.")
+        : on_host ? QObject::tr(
+                        "%1 trains on one GPU, and the host's memory holds what the GPU does not.")
+                  : QObject::tr("%1 trains on one GPU, whose memory holds everything.");
     const QString step =
-        QObject::tr("%1 tokens/s with %2 tokens a step.")
+        QObject::tr("%1 tokens/s with %2 tokens a step and %3.")
             .arg(qtext(format_thousands(r.tokens_per_s())),
-                 qtext(format_thousands(static_cast<double>(r.asked.training.tokens()))));
+                 qtext(format_thousands(static_cast<double>(r.asked.training.tokens()))),
+                 qtext(states_of(r.asked.training)));
     const auto& payment = one.answer->cost.payment;
     const QString paid = one.owned || !payment ? QString()
                                                : QObject::tr(" %1 an hour: %2.")
                                                      .arg(qtext(format_usd(one.run.usd_per_hour)),
                                                           window_text(payment_words(*payment)));
-    return memory + QLatin1Char(' ') + step + paid;
+    return memory.arg(qtext(r.asked.runs_today.program)) + QLatin1Char(' ') + step + paid;
 }
 
 }  // namespace sluice

@@ -42,6 +42,8 @@ TEST_CASE("start question: a size is the library's model of about that size", "[
     CHECK(model_of("72B") == "qwen2.5-72b");
     CHECK(model_of("120b") == "120b");
     CHECK(model_of("gpt-2") == "gpt-2");
+    CHECK(model_of("30b-a3b") == "qwen3-30b-a3b");
+    CHECK(model_of("qwen") == "qwen");  // several have it
     CHECK_THROWS_AS(model_of("37T"), InputError);
 }
 
@@ -54,6 +56,16 @@ TEST_CASE("start question: cheapest, fastest and another machine within deadline
     question.days = 30;
     question.usd = 500;
     CHECK(names(question, ways) == std::vector<std::string>{"cheap", "fast", "other"});
+}
+
+TEST_CASE("start question: what is cheapest and fastest is proposed once", "[session]") {
+    const std::vector<StartCandidate> ways = {way("best", 1, 100), way("slower", 2, 200),
+                                              way("slowest", 3, 300)};
+    CHECK(names({}, ways) == std::vector<std::string>{"best", "slower", "slowest"});
+    CHECK(
+        start_picks({}, ways)[0].why ==
+        "It costs the least and is the fastest of the ways that meet the deadline and the budget.");
+    CHECK(start_picks({}, ways)[1].why == "It is the next cheapest on another machine.");
 }
 
 TEST_CASE("start question: where none meets both, the nearest and what one limit allows",
