@@ -77,6 +77,11 @@ QString with_pictures(const QString& html, QTextDocument& document, const QSizeF
     return out + html.mid(end);
 }
 
+/// Of the document, in pixels.
+QSizeF page_of(const QPageLayout& layout) {
+    return layout.paintRect(QPageLayout::Inch).size() * kDocumentDpi;
+}
+
 struct Part {
     std::unique_ptr<QTextDocument> document;
     int columns = 1;
@@ -124,22 +129,30 @@ void draw_sheet(QPainter& painter, const Part& part, int sheet, const QSizeF& pa
     }
 }
 
-}  // namespace
-
-void print_report(const Decision& decision, QPagedPaintDevice& device) {
+std::vector<Part> parts_of(const Decision& decision, const QPageLayout& layout) {
     QString html = qtext(decision_html(decision));
-    static const QRegularExpression unseen(
-        QStringLiteral("<style.*?</style>|<script.*?</script>"),
-        QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression unseen(QStringLiteral("<style.*?</style>|<script.*?</script>"),
+                                           QRegularExpression::DotMatchesEverythingOption);
     html.remove(unseen);
     html.replace(QStringLiteral("<table"),
                  QStringLiteral("<table cellspacing=\"0\" border=\"0\" width=\"100%\""));
-    const QSizeF page = device.pageLayout().paintRect(QPageLayout::Inch).size() * kDocumentDpi;
+    return parts_of(html, page_of(layout));
+}
+
+QPageLayout a4_landscape() {
+    return {QPageSize(QPageSize::A4), QPageLayout::Landscape, QMarginsF(12, 12, 12, 12),
+            QPageLayout::Millimeter};
+}
+
+}  // namespace
+
+void print_report(const Decision& decision, QPagedPaintDevice& device) {
+    const QSizeF page = page_of(device.pageLayout());
     QPainter painter(&device);
     const double scale = device.logicalDpiX() / kDocumentDpi;
     painter.scale(scale, scale);
     bool first = true;
-    for (const Part& part : parts_of(html, page)) {
+    for (const Part& part : parts_of(decision, device.pageLayout())) {
         for (int sheet = 0; sheet < part.sheets(); ++sheet) {
             if (!first) device.newPage();
             first = false;
@@ -153,12 +166,18 @@ QByteArray report_pdf(const Decision& decision) {
     buffer.open(QIODevice::WriteOnly);
     {
         QPdfWriter writer(&buffer);
-        writer.setPageLayout(QPageLayout(QPageSize(QPageSize::A4), QPageLayout::Landscape,
-                                         QMarginsF(12, 12, 12, 12), QPageLayout::Millimeter));
+        writer.setPageLayout(a4_landscape());
         writer.setTitle(qtext(question(decision)));
         print_report(decision, writer);
     }
     return buffer.data();
+}
+
+QString report_pdf_text(const Decision& decision) {
+    QString out;
+    for (const Part& part : parts_of(decision, a4_landscape()))
+        out += part.document->toPlainText() + QLatin1Char('\n');
+    return out;
 }
 
 QByteArray picture_png(const QByteArray& svg) {

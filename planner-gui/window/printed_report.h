@@ -13,6 +13,8 @@ namespace sluice {
 void print_report(const Decision& decision, QPagedPaintDevice& device);
 /// The bytes of a PDF file, A4 landscape.
 QByteArray report_pdf(const Decision& decision);
+/// The text of the documents that these pages are drawn from.
+QString report_pdf_text(const Decision& decision);
 
 /// An SVG file as PNG, with two pixels a pixel.
 QByteArray picture_png(const QByteArray& svg);
