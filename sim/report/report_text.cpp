@@ -86,10 +86,12 @@ void append_fit(std::string& out, const TimedPlan& r, const StepAdvice& advice) 
 void append_speed(std::string& out, const TimedPlan& r, const std::optional<Band>& band) {
     out += fmt::format("speed        {} a step, {} tokens/s{}\n", format_seconds(r.step.seconds),
                        format_thousands(r.tokens_per_s()), beside_speed(r, band));
+    const double useful = r.model_flops_per_s(), executed = r.executed_flops_per_s();
     out += fmt::format(
         "             {:.1f} TFLOPS useful (6PT: 6 FLOPs per token and active parameter), {:.1f} "
-        "executed\n",
-        r.model_flops_per_s() / kTera, r.executed_flops_per_s() / kTera);
+        "executed{}\n",
+        useful / kTera, executed / kTera,
+        useful > executed ? "; 6PT counts the embedding, whose rows are looked up" : "");
     out += fmt::format("bound by     {}\n", bottleneck_text(r.step));
 }
 

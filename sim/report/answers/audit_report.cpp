@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -7,6 +8,7 @@
 #include "sim/answers/audit/audit.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/chart_parts.h"
 
 namespace sluice {
 namespace {
@@ -16,6 +18,13 @@ using Json = nlohmann::ordered_json;
 std::int64_t count(const std::vector<AuditedClaim>& claims, Verdict verdict) {
     return std::count_if(claims.begin(), claims.end(),
                          [&](const AuditedClaim& claim) { return claim.verdict() == verdict; });
+}
+
+/// In lines of at most kLine characters with what is before them.
+std::string wrapped(const std::string& sentence) {
+    constexpr std::size_t kLine = 130, kBefore = 24;
+    return fmt::format(
+        "{}", fmt::join(wrap_text(sentence, kLine - kBefore), "\n" + std::string(kBefore, ' ')));
 }
 
 Table findings_table(const std::vector<Finding>& findings) {
@@ -41,9 +50,10 @@ std::string audit_text(const ClaimFile& file, const std::vector<AuditedClaim>& c
         for (const Finding& finding :
              claim.findings) {  // A table would be too narrow for these sentences.
             out += fmt::format("  {:<10} {:<10} {}\n", verdict_name(finding.verdict), finding.by,
-                               finding.sentence);
+                               wrapped(finding.sentence));
             if (!finding.would_need.empty())
-                out += fmt::format("  {:<21} would need: {}\n", "", finding.would_need);
+                out +=
+                    fmt::format("  {:<21} {}\n", "", wrapped("would need: " + finding.would_need));
         }
     }
     return out;
