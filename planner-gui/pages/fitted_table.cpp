@@ -121,8 +121,9 @@ void fit_columns(QTableView* view) {
     std::vector<int> widths;
     for (int column = 0; column < columns; ++column) widths.push_back(view->columnWidth(column));
     const auto widest = std::ranges::max_element(widths);
-    const int most = common_most(widths, room, kLeastColumn * view->fontMetrics().height());
-    const bool scrolls = most * columns > room;
+    const int least = kLeastColumn * view->fontMetrics().height();
+    const int most = common_most(widths, room, least);
+    const bool scrolls = least * columns > room;
     int left = room;
     bool cut = false;
     for (int column = 0; column < columns; ++column) {
