@@ -71,6 +71,9 @@ void BatchSampler::read_sequence(std::int64_t position, Batch& batch) const {
     const auto after = std::upper_bound(windows_before_.begin(), windows_before_.end(), index);
     const auto shard = static_cast<std::size_t>(after - windows_before_.begin()) - 1;
     const std::int64_t begin = (index - windows_before_[shard]) * seq_;
+    for (const std::int64_t document : tokens_.documents(shard, begin, seq_))
+        batch.documents.push_back(
+            static_cast<std::int32_t>(std::ssize(batch.inputs) + document - begin));
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(seq_));
     tokens_.read(shard, begin, tokens);
     batch.inputs.insert(batch.inputs.end(), tokens.begin(), tokens.end());
@@ -79,7 +82,7 @@ void BatchSampler::read_sequence(std::int64_t position, Batch& batch) const {
 }
 
 Batch BatchSampler::next() {
-    Batch batch{sequences_, seq_, position_, {}, {}};
+    Batch batch{sequences_, seq_, position_, {}, {}, {}};
     batch.inputs.reserve(static_cast<std::size_t>(sequences_ * seq_));
     batch.targets.reserve(static_cast<std::size_t>(sequences_ * seq_));
     for (std::int64_t i = 0; i < sequences_; ++i) read_sequence(position_ + i, batch);

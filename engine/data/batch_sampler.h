@@ -38,6 +38,9 @@ struct Batch {
     /// (sequences, seq) the token after each token of `inputs`; -1 if the mask says that it is not
     /// learned
     std::vector<std::int32_t> targets;
+    /// Index of each document's first input; a sequence begins one. Empty unless the source knows
+    /// documents.
+    std::vector<std::int32_t> documents;
 };
 
 /// Cuts each shard into windows of seq + 1 tokens; the last token of a window is the first of the

@@ -90,6 +90,24 @@ void TokenSource::read_targets(std::size_t shard, std::int64_t begin,
     shards_.at(shard).read_targets(begin, vocabulary_, out);
 }
 
+std::vector<std::int64_t> TokenSource::documents(std::size_t shard, std::int64_t begin,
+                                                 std::int64_t count) const {
+    const std::optional<DocumentFile>& file = shards_.at(shard).documents();
+    return file ? file->begins(begin, count) : std::vector<std::int64_t>();
+}
+
+std::string TokenSource::documents_fingerprint() const {
+    Checksum all;
+    bool any = false;
+    for (const TokenShard& shard : shards_) {
+        if (!shard.documents()) continue;
+        const std::uint64_t sum = shard.documents()->checksum();
+        all.add(std::as_bytes(std::span(&sum, 1)));
+        any = true;
+    }
+    return any ? fmt::format("{:016x}", all.value()) : "";
+}
+
 std::string TokenSource::fingerprint() const {
     constexpr std::size_t kReaders = 8;  // as many as a disk serves at full rate
     std::vector<std::uint64_t> sums(shards_.size());
@@ -107,7 +125,8 @@ std::string TokenSource::fingerprint() const {
     return fmt::format("{:016x}", all.value());
 }
 
-TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary) {
+TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary,
+                        bool with_documents) {
     if (paths.empty()) {
         throw InputError("no token files given; name .bin shards, a text or a folder of them");
     }
@@ -115,10 +134,11 @@ TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t voca
     for (const std::string& path : paths) {
         std::error_code error;
         if (!fs::is_directory(path, error)) {
-            shards.emplace_back(path);
+            shards.emplace_back(path, with_documents);
             continue;
         }
-        for (std::string& file : files_of_folder(path)) shards.emplace_back(std::move(file));
+        for (std::string& file : files_of_folder(path)) 
+            shards.emplace_back(std::move(file), with_documents);
     }
     return TokenSource(std::move(shards), vocabulary);
 }

@@ -51,7 +51,7 @@ std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
 
 }  // namespace
 
-TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
+TokenShard::TokenShard(std::string path, bool with_documents) : file_(std::move(path)) {
     const std::int32_t magic = first_numbers(file_).magic;
     if (!this->path().ends_with(".bin")) {
         accept_text();
@@ -66,6 +66,7 @@ TokenShard::TokenShard(std::string path) : file_(std::move(path)) {
         const bool wide = this->path().ends_with(".u32.bin");
         accept_headerless(wide ? TokenWidth::uint32 : TokenWidth::uint16);
     }
+    if (with_documents) documents_.emplace(this->path(), tokens_);
     std::string mask = this->path() + ".mask";
     if (!std::filesystem::exists(mask)) return;
     mask_.emplace(std::move(mask));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/document_file.h"
 #include "engine/data/files.h"
 
 namespace sluice {
@@ -22,11 +23,12 @@ inline constexpr std::int64_t kByteVocabulary = 256;
 /// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
 /// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte.
 /// A mask may lie beside it, under its name with ".mask" added: a byte per token, 1 if the model
-/// learns to predict that token, 0 if not. Without one, it learns all.
+/// learns to predict that token, 0 if not. Without one, it learns all. Where its documents begin
+/// is read only if that is asked for (DocumentFile).
 class TokenShard {
   public:
     /// Throws InputError for a file that is none of these.
-    explicit TokenShard(std::string path);
+    explicit TokenShard(std::string path, bool with_documents = false);
 
     const std::string& path() const { return file_.path(); }
     TokenWidth width() const { return width_; }
@@ -43,6 +45,7 @@ class TokenShard {
     /// Of all token ids as int32, the same for each width, and of the mask if there is one. Throws
     /// as read_targets(), and InputError for a mask without any 1.
     std::uint64_t checksum(std::int64_t vocabulary) const;
+    const std::optional<DocumentFile>& documents() const { return documents_; }
 
   private:
     void read_header();
@@ -53,6 +56,7 @@ class TokenShard {
 
     ReadFile file_;
     std::optional<ReadFile> mask_;
+    std::optional<DocumentFile> documents_;
     TokenWidth width_ = TokenWidth::byte;
     std::int64_t data_begin_ = 0;  ///< bytes
     std::int64_t tokens_ = 0;
@@ -72,9 +76,16 @@ class TokenSource {
     /// The same as targets; see TokenShard::read_targets.
     void read_targets(std::size_t shard, std::int64_t begin, std::span<std::int32_t> out) const;
 
+    /// First tokens of the documents of tokens [begin, begin + count), as DocumentFile::begins();
+    /// none if they were not asked for.
+    std::vector<std::int64_t> documents(std::size_t shard, std::int64_t begin,
+                                        std::int64_t count) const;
+
     /// 16 digits that other tokens do not give. Reads all shards, several at once. Throws
     /// InputError for the first id outside the vocabulary and for a wrong mask.
     std::string fingerprint() const;
+    /// The same of where documents begin; "" if that was not asked for.
+    std::string documents_fingerprint() const;
 
   private:
     std::vector<TokenShard> shards_;
@@ -85,6 +96,7 @@ class TokenSource {
 /// in the order of their names, or, if there are none, for its *.txt and *.md files. Throws
 /// InputError; also for a folder that mixes training shards with validation shards, and for text if
 /// `vocabulary` is less than 256.
-TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary);
+TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t vocabulary,
+                        bool with_documents = false);
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "engine/kernels/cpu_tensors.h"
 
@@ -29,10 +30,13 @@ struct Block {
 /// positions, d elements. Block tensors have g x queries rows for each of v.
 class Sequence {
   public:
-    /// Key/value heads [first_head, first_head + heads).
-    Sequence(const AttentionShape& shape, std::int64_t index, std::int64_t first_head,
+    /// Key/value heads [first_head, first_head + heads). `documents`: their first positions, then
+    /// the end of the sequence; it must outlive this.
+    Sequence(const AttentionShape& shape, std::int64_t index,
+             const std::vector<std::int64_t>& documents, std::int64_t first_head,
              std::int64_t heads)
         : shape_(shape),
+          documents_(documents),
           group_(shape.heads / shape.kv_heads),
           first_row_(index * shape.sequence),
           first_head_(first_head),
@@ -71,10 +75,13 @@ class Sequence {
 
     template <typename Function>
     void for_each_block(Function function) const {
-        for (std::int64_t begin = 0; begin < shape_.sequence; begin += kQueryBlock) {
-            const std::int64_t first_key =
-                shape_.window > 0 ? std::max<std::int64_t>(0, begin - shape_.window + 1) : 0;
-            function(Block{begin, std::min(begin + kQueryBlock, shape_.sequence), first_key});
+        for (std::size_t i = 0; i + 1 < documents_.size(); ++i) {
+            const std::int64_t first = documents_[i], end = documents_[i + 1];
+            for (std::int64_t begin = first; begin < end; begin += kQueryBlock) {
+                const std::int64_t first_key =
+                    shape_.window > 0 ? std::max(first, begin - shape_.window + 1) : first;
+                function(Block{begin, std::min(begin + kQueryBlock, end), first_key});
+            }
         }
     }
 
@@ -93,19 +100,40 @@ class Sequence {
     }
 
     AttentionShape shape_;
+    const std::vector<std::int64_t>& documents_;
     std::int64_t group_, first_row_, first_head_, heads_;
     double scale_;
 };
 
+/// First positions of the documents of a sequence, then its end.
+std::vector<std::int64_t> document_positions(const AttentionShape& shape,
+                                             const Documents& documents, std::int64_t index) {
+    if (!documents.present()) return {0, shape.sequence};
+    const std::int64_t first = index * shape.sequence;
+    const std::int32_t* const end = documents.begins + documents.count;
+    std::vector<std::int64_t> positions;
+    for (const std::int32_t* begin = std::lower_bound(documents.begins, end, first);
+         begin != end && *begin < first + shape.sequence; ++begin)
+        positions.push_back(*begin - first);
+    require(!positions.empty() && positions.front() == 0, "attention",
+            "a document that begins with each sequence");
+    positions.push_back(shape.sequence);
+    return positions;
+}
+
 /// Calls function(Sequence) for all heads of all sequences.
 template <typename Function>
-void for_each_sequence(const AttentionShape& shape, Function function) {
+void for_each_sequence(const AttentionShape& shape, const Documents& documents,
+                       Function function) {
     const std::int64_t scores =
         shape.heads / shape.kv_heads * std::min(kQueryBlock, shape.sequence) * shape.sequence;
     const std::int64_t most = std::max<std::int64_t>(1, at::get_num_threads() * kScores / scores);
-    for (std::int64_t index = 0; index < shape.sequences; ++index)
+    for (std::int64_t index = 0; index < shape.sequences; ++index) {
+        const std::vector<std::int64_t> positions = document_positions(shape, documents, index);
         for (std::int64_t head = 0; head < shape.kv_heads; head += most)
-            function(Sequence(shape, index, head, std::min(most, shape.kv_heads - head)));
+            function(
+                Sequence(shape, index, positions, head, std::min(most, shape.kv_heads - head)));
+    }
 }
 
 /// fp32 rows (v, g x queries, ...) of the block, out of (v, g, s, ...).
@@ -135,9 +163,10 @@ void require_shapes(const AttentionShape& shape, const Matrix& qkv, const Matrix
 
 }  // namespace
 
-void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics) {
+void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+               const Documents& documents) {
     require_shapes(shape, qkv, out);
-    for_each_sequence(shape, [&](const Sequence& sequence) {
+    for_each_sequence(shape, documents, [&](const Sequence& sequence) {
         const at::Tensor queries = sequence.queries(qkv), outputs = sequence.queries(out);
         const at::Tensor keys = fp32(sequence.keys(qkv)), values = fp32(sequence.values(qkv));
         const at::Tensor log_sum_exps = sequence.statistics(statistics);
@@ -153,10 +182,10 @@ void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* stati
 }
 
 void attention_backward(const AttentionShape& shape, Matrix qkv, const float* statistics,
-                        Matrix dout, Matrix dqkv) {
+                        Matrix dout, Matrix dqkv, const Documents& documents) {
     require_shapes(shape, qkv, dout);
     require_shapes(shape, dqkv, dout);
-    for_each_sequence(shape, [&](const Sequence& sequence) {
+    for_each_sequence(shape, documents, [&](const Sequence& sequence) {
         const at::Tensor queries = sequence.queries(qkv), dqueries = sequence.queries(dqkv);
         const at::Tensor keys = fp32(sequence.keys(qkv)), values = fp32(sequence.values(qkv));
         const at::Tensor dkeys = at::zeros(keys.sizes(), at::kFloat);

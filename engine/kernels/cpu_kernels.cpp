@@ -154,19 +154,20 @@ class CpuKernels : public Kernels {
                        });
     }
 
-    void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
-                   float* statistics) override {
+    void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                   Documents documents) override {
         const Call call(threads_);
-        cpu::attention(shape, qkv, out, statistics);
+        cpu::attention(shape, qkv, out, statistics, documents);
     }
 
     void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix,
-                            const float* statistics, Matrix dout, Matrix dqkv, void*) override {
+                            const float* statistics, Matrix dout, Matrix dqkv, void*,
+                            Documents documents) override {
         const Call call(threads_);
-        cpu::attention_backward(shape, qkv, statistics, dout, dqkv);
+        cpu::attention_backward(shape, qkv, statistics, dout, dqkv, documents);
     }
 
-    std::int64_t attention_workspace_bytes(const AttentionShape&) override { return 0; }
+    std::int64_t attention_workspace_bytes(const AttentionShape&, Documents) override { return 0; }
 
     void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) override {
         const Call call(threads_);

@@ -78,11 +78,12 @@ void cast_fp8(const Kernels::Fp8Cast& cast);
 
 /// Like Kernels::attention, in blocks of queries, so that all scores of a sequence never exist at
 /// once. statistics: (sequences, heads, sequence) log-sum-exp of the scaled scores of each query.
-void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics);
+void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+               const Documents& documents);
 
 /// Recomputes each block's probabilities from the statistics (arXiv 2205.14135, section 3.1).
 void attention_backward(const AttentionShape& shape, Matrix qkv, const float* statistics,
-                        Matrix dout, Matrix dqkv);
+                        Matrix dout, Matrix dqkv, const Documents& documents);
 
 // Each of these allocates several times the memory of its rows, so it is called for pieces of a
 // matrix.

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "engine/kernels/documents.h"
 #include "engine/kernels/eight_bits.h"
 #include "engine/kernels/fp8.h"
 #include "engine/kernels/token_rows.h"
@@ -121,15 +122,16 @@ class Kernels : public Products {
 
     /// Causal attention softmax(q k^T / sqrt(head_dim)) v. out (tokens, query_width); statistics
     /// (heads x tokens) fp32: log-sum-exp of each query's scores, in the order that the
-    /// implementation's backward reads.
-    virtual void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
-                           float* statistics) = 0;
+    /// implementation's backward reads, which gets the same documents.
+    virtual void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                           Documents documents = {}) = 0;
     /// dqkv (tokens, qkv_width), every element written. It may be qkv where attention_in_parts().
     /// `workspace` has attention_workspace_bytes().
     virtual void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
                                     const float* statistics, Matrix dout, Matrix dqkv,
-                                    void* workspace) = 0;
-    virtual std::int64_t attention_workspace_bytes(const AttentionShape& shape) = 0;
+                                    void* workspace, Documents documents = {}) = 0;
+    virtual std::int64_t attention_workspace_bytes(const AttentionShape& shape,
+                                                   Documents documents = {}) = 0;
 
     /// product = silu(gate) * up, with gate_up (tokens, 2 x width): gate in the first half of a
     /// row, up in the second. `scale`: see Fp8Cast::measured. `codes`, if present, get gate_up.

@@ -120,7 +120,8 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
         kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
                           pass.vector(layout_.key_norm), epsilon_, a.unnormed);
     kernels.rotary(attention_, rotary_, a.qkv, false);
-    if (attend) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics);
+    if (attend)
+        kernels.attention(attention_, a.qkv, a.attention_output, a.statistics, a.documents);
     pass.linear(a.residual, {a.attention_output}, pass.output, x);
 }
 
@@ -272,12 +273,12 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     const bool in_parts =
         attention_in_parts(tokens, attention_.heads, attention_.kv_heads, attention_.head_dim);
     const Matrix dqkv = in_parts ? a.qkv : workspace.matrix(type_, tokens, attention_.qkv_width());
-    void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_));
+    void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_, a.documents));
     LinearBackward output(kernels, pass.operands, {gradient});
     output.weight(target.matrix(layout_.output), {a.attention_output}, add);
     output.input(doutput, pass.output);
     kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
-                               sums);
+                               sums, a.documents);
     kernels.rotary(attention_, rotary_, dqkv, true);
     if (head_norm_)
         kernels.head_norm_backward(attention_, dqkv, a.unnormed, pass.vector(layout_.query_norm),

@@ -17,6 +17,7 @@ namespace sluice {
 
 /// Tensors of forward that backward reads. Recomputation makes the absent ones again.
 struct LayerActivations {
+    Documents documents;          ///< of the micro-batch; attention stays within them
     Matrix qkv;                   ///< (tokens, qkv_width) rotated
     Matrix unnormed;              ///< (tokens, q and k) before their norms (Qwen3)
     Matrix attention_output;      ///< (tokens, query_width)

@@ -177,6 +177,7 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
         rows_out_ = parts.add(row_bytes);
     }
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
+    if (training.within_documents()) documents_ = parts.add(document_begins_bytes(training));
     gradients_ = place_gradients(training, store, model, parts);
     sums_ = parts.add(store.sections() * static_cast<Bytes>(sizeof(StepSums)));
     for (int layer = 0; layer < store.layers(); ++layer)

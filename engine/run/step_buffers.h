@@ -36,6 +36,8 @@ class DeviceBuffers {
     void* head_weights() const { return at(ids_.head_weights); }  ///< later their gradient
     void* head_gradient_sums() const { return at(ids_.head_gradient); }
     std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
+    /// (micro-batches, their tokens + 1): see Documents; null: attention sees whole sequences.
+    std::int32_t* documents() const { return static_cast<std::int32_t*>(at(ids_.documents)); }
     char* token_index() const { return static_cast<char*>(at(ids_.token_index)); }
     float* row_gradients() const { return static_cast<float*>(at(ids_.row_gradients)); }
     StepSums* sums() const { return static_cast<StepSums*>(at(ids_.sums)); }
@@ -117,6 +119,8 @@ class HostBuffers {
     char* token_index() const { return pinned_.at<char>(token_index_); }
     void write_token_index(std::span<const std::int32_t> inputs, const TokenRows& rows) const;
     std::int32_t* targets() const { return pinned_.at<std::int32_t>(targets_); }
+    /// As on the device.
+    std::int32_t* documents() const { return pinned_.at<std::int32_t>(documents_); }
     /// A layer's or the head's gradients, laid out as its weights, bf16.
     std::uint16_t* gradients(int section) const {
         return pinned_.at<std::uint16_t>(gradients_[static_cast<std::size_t>(section)]);
@@ -135,7 +139,7 @@ class HostBuffers {
     std::int64_t tokens_, hidden_, of_a_pass_;
     DType type_;
     HostRegion pinned_, row_sums_;
-    Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, sums_ = 0;
+    Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, documents_ = 0, sums_ = 0;
     /// Of each layer's input on the host; that of the rows where it does not leave.
     std::vector<Bytes> checkpoints_;
     std::vector<Bytes> gradients_;

@@ -100,6 +100,7 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
     gathered_ = true;
     const std::int64_t step = runner_.next_step();
     state(step) = fresh;
+    state(step).documents = write_documents(fresh.now.documents);
     rows_.begin_step(step, fresh.now.inputs, fresh.next.inputs);
     std::memcpy(host_buffers_.targets(), fresh.now.targets.data(), fresh.now.targets.size_bytes());
     if (resident_embedding()) host_buffers_.write_token_index(fresh.now.inputs, rows_.rows(step));
@@ -123,11 +124,11 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
         case OperationKind::copy_kept_out:
             return copy_kept(op);
         case OperationKind::forward:
-            return forward(op);
+            return forward(op, step);
         case OperationKind::loss:
             return loss(op, step);
         case OperationKind::backward:
-            return backward(op);
+            return backward(op, step);
         case OperationKind::copy_gradients_out:
             return copy_gradients_out(op, step);
         case OperationKind::update:
@@ -184,20 +185,41 @@ const TransformerLayer& StreamedStep::layer(int index) const {
     return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(index)])];
 }
 
-LayerActivations StreamedStep::kept(Direction direction, int index,
-                                    std::int64_t micro_batch) const {
+LayerActivations StreamedStep::kept(Direction direction, int index, std::int64_t micro_batch,
+                                    std::int64_t step) const {
     Workspace memory = device_buffers_.kept(direction, index, micro_batch);
-    return layer(index).keep(recompute_of(model_, training_, index), memory, training_.kept_bits);
+    LayerActivations result =
+        layer(index).keep(recompute_of(model_, training_, index), memory, training_.kept_bits);
+    const std::vector<Documents>& documents = states_[static_cast<std::size_t>(step % 2)].documents;
+    if (!documents.empty()) result.documents = documents[static_cast<std::size_t>(micro_batch)];
+    return result;
 }
 
-void StreamedStep::forward(const Operation& op) {
+std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_t> begins) const {
+    if (!training_.within_documents()) return {};
+    std::vector<Documents> all;
+    const std::int64_t tokens = training_.micro_batch_block().tokens();
+    for (std::int64_t j = 0; j < training_.micro_batches(); ++j) {
+        std::int32_t* out = host_buffers_.documents() + j * (tokens + 1);
+        const auto end = std::ranges::lower_bound(begins, (j + 1) * tokens);
+        const auto count = end - begins.begin();
+        for (const std::int32_t begin : begins.first(static_cast<std::size_t>(count)))
+            *out++ = static_cast<std::int32_t>(begin - j * tokens);
+        *out = static_cast<std::int32_t>(tokens);
+        all.push_back({device_buffers_.documents() + j * (tokens + 1), count});
+        begins = begins.subspan(static_cast<std::size_t>(count));
+    }
+    return all;
+}
+
+void StreamedStep::forward(const Operation& op, std::int64_t step) {
     if (op.layer == 0 && op.micro_batch == 0)
         device_.kernels().fill_zero(device_buffers_.sums(), sizeof(StepSums));
     layer(op.layer).forward(device_.kernels(),
                             device_buffers_.weights(op.layer, op.micro_batch == 0),
                             device_buffers_.hidden(op.layer, op.micro_batch),
                             device_buffers_.hidden(op.layer + 1, op.micro_batch),
-                            kept(Direction::forward, op.layer, op.micro_batch),
+                            kept(Direction::forward, op.layer, op.micro_batch, step),
                             device_buffers_.forward_workspace(), device_buffers_.layer_operands());
 }
 
@@ -230,13 +252,13 @@ GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch
     return {sums, DType::fp32, micro_batch > 0};
 }
 
-void StreamedStep::backward(const Operation& op) {
+void StreamedStep::backward(const Operation& op, std::int64_t step) {
     const Matrix input = backward_input(op);
     if (computes_input(model_, training_, op.layer)) {
         const int below = op.layer - 1;
         layer(below).forward_again(device_.kernels(), device_buffers_.weights(below, false),
                                    device_buffers_.hidden(below, op.micro_batch), input,
-                                   kept(Direction::backward, below, op.micro_batch),
+                                   kept(Direction::backward, below, op.micro_batch, step),
                                    device_buffers_.backward_workspace(),
                                    device_buffers_.layer_operands());
     }
@@ -244,7 +266,7 @@ void StreamedStep::backward(const Operation& op) {
     layer(op.layer).backward(device_.kernels(), device_buffers_.weights(op.layer, false),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(store_.layers(), op.micro_batch),
-                             kept(Direction::backward, op.layer, op.micro_batch),
+                             kept(Direction::backward, op.layer, op.micro_batch, step),
                              device_buffers_.backward_workspace(),
                              device_buffers_.layer_operands());
     if (op.micro_batch + 1 < training_.micro_batches()) return;

@@ -18,6 +18,9 @@ namespace sluice {
 /// Token ids of one step, (batch, sequence) each. A negative target does not count in the loss.
 struct StepTokens {
     std::span<const std::int32_t> inputs, targets;
+    /// Index of each document's first input, ascending; each sequence begins one. Read only if
+    /// attention stays within documents.
+    std::span<const std::int32_t> documents = {};
 };
 
 /// A step with a larger loss or norm of the gradient is skipped: nothing is updated.
@@ -73,7 +76,8 @@ class StreamedStep {
         AdamWStep adam;
         float loss_scale = 1;  ///< of a target: 1 / those that count in the step
         UpdatePass pass = UpdatePass::update;
-        bool evaluates = false;  ///< without backward and update
+        std::vector<Documents> documents;  ///< of each micro-batch; empty: of none
+        bool evaluates = false;            ///< without backward and update
         bool finite = true;
         StepOutcome outcome;
         bool updates() const { return finite && !outcome.skipped; }
@@ -93,9 +97,9 @@ class StreamedStep {
     void copy_weights_in(const Operation& op);
     void copy_checkpoint(const Operation& op);
     void copy_kept(const Operation& op);
-    void forward(const Operation& op);
+    void forward(const Operation& op, std::int64_t step);
     void loss(const Operation& op, std::int64_t step);
-    void backward(const Operation& op);
+    void backward(const Operation& op, std::int64_t step);
     void copy_gradients_out(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
     void gather_on_device();
@@ -107,7 +111,10 @@ class StreamedStep {
     HeadWeights head_weights() const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
     GradientTarget gradient_target(int layer, std::int64_t micro_batch) const;
-    LayerActivations kept(Direction direction, int layer, std::int64_t micro_batch) const;
+    LayerActivations kept(Direction direction, int layer, std::int64_t micro_batch,
+                          std::int64_t step) const;
+    /// Writes where the documents of each micro-batch begin, for their copy to the device.
+    std::vector<Documents> write_documents(std::span<const std::int32_t> begins) const;
     const TransformerLayer& layer(int index) const;
     std::int64_t backward_index(const Operation& op) const;
     Matrix backward_input(const Operation& op) const;

@@ -18,6 +18,9 @@ void StreamedStep::copy_embeddings_in(const Operation& op) {
     }
     device_.copy(op.lane, device_buffers_.targets(), host_buffers_.targets(),
                  rows.rows * static_cast<Bytes>(sizeof(std::int32_t)));
+    if (training_.within_documents())
+        device_.copy(op.lane, device_buffers_.documents(), host_buffers_.documents(),
+                     document_begins_bytes(training_));
 }
 
 void StreamedStep::gather_on_device() {

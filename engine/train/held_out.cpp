@@ -9,7 +9,9 @@
 
 namespace sluice {
 
-StepTokens tokens_of(const Batch& batch) { return {batch.inputs, batch.targets}; }
+StepTokens tokens_of(const Batch& batch) { 
+    return {batch.inputs, batch.targets, batch.documents};
+}
 
 std::int64_t counted_targets(const Batch& batch) {
     return std::count_if(batch.targets.begin(), batch.targets.end(),
@@ -19,8 +21,9 @@ std::int64_t counted_targets(const Batch& batch) {
 HeldOut::HeldOut(const ModelSpec& model, const TrainingSpec& training,
                  const TrainSettings& settings)
     : every_(settings.validate_every), steps_(settings.steps) {
-    TokenSource tokens = open_tokens(settings.validation, model.vocabulary);
-    fingerprint_ = tokens.fingerprint();
+    TokenSource tokens =
+        open_tokens(settings.validation, model.vocabulary, training.within_documents());
+    fingerprint_ = tokens.fingerprint() + tokens.documents_fingerprint();
     BatchSampler sampler(std::move(tokens), training.batch, training.sequence, settings.seed);
     std::int64_t counted = 0;
     while (sampler.position() < sampler.windows_per_epoch()) {

@@ -39,8 +39,7 @@ AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
 }
 
 std::string settings_record(const TrainingSpec& training, const TrainSettings& s,
-                            const BatchSampler& data, const std::string& data_fingerprint,
-                            const std::string& validation_fingerprint) {
+                            const BatchSampler& data, const DataFingerprints& fingerprints) {
     Json record{{"batch", training.batch},
                 {"seq", training.sequence},
                 {"steps", s.steps},
@@ -60,8 +59,9 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},
-                {"data", data_fingerprint}};
-    if (!validation_fingerprint.empty()) record["validation"] = validation_fingerprint;
+                {"data", fingerprints.tokens},
+                {"documents", fingerprints.documents}};
+    if (!fingerprints.validation.empty()) record["validation"] = fingerprints.validation;
     return record.dump();
 }
 

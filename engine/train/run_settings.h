@@ -61,11 +61,15 @@ struct TrainSettings {
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
-/// The settings that a checkpoint keeps, as a JSON object. Fingerprints: of the tokens that `data`
-/// samples, and of the held-out ones, "" if there are none.
+/// Of tokens that training reads, where their documents begin, and the held-out data; "" where there
+/// is none.
+struct DataFingerprints {
+    std::string tokens, documents, validation = {};
+};
+
+/// The settings that a checkpoint keeps, as a JSON object.
 std::string settings_record(const TrainingSpec& training, const TrainSettings& settings,
-                            const BatchSampler& data, const std::string& data_fingerprint,
-                            const std::string& validation_fingerprint);
+                            const BatchSampler& data, const DataFingerprints& fingerprints);
 /// Whether two settings_record() held out the same data.
 bool same_validation(const std::string& saved, const std::string& now);
 

@@ -19,12 +19,13 @@ void WholeRun::prepare() {
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
-    if (state_precision(training_.state_bytes).has_scales() && model_.hidden % kMomentBlock != 0) {
+    if (settings_.expected && !device_facts_.is_gpu)
+        say("note: the prediction is for a GPU and this run is on the CPU, so how they differ says "
+            "nothing about the plan\n");
+    if (training_.within_documents() && device_facts_.is_gpu)
         throw InputError(
-            fmt::format("--state-bytes {}: the hidden size of {} is {}, expected a "
-                        "multiple of {}; give 8 or 12",
-                        training_.state_bytes, model_.name, model_.hidden, kMomentBlock));
-    }
+            "--attend-within document: runs with --device cpu alone, since its gradients on a GPU "
+            "are not verified yet; leave it out");
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
     save_memory_ = choose_save_memory(settings_, planned().fit, host_facts_, model_, training_);
@@ -39,12 +40,15 @@ void WholeRun::prepare() {
                                               static_cast<int>(training_.optimizer_threads));
     // Reports errors in files before minutes of loading.
     if (settings_.out) checkpoints_.emplace(model_, settings_, training_.state_bytes);
-    sampler_ = std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary),
-                                              training_.batch, training_.sequence, settings_.seed);
+    const bool documents = training_.within_documents();
+    sampler_ =
+        std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary, documents),
+                                       training_.batch, training_.sequence, settings_.seed);
     if (!settings_.validation.empty()) held_out_.emplace(model_, training_, settings_);
     // Reads all data, which takes a second for some gigabytes, while memory is allocated.
-    fingerprint_ = std::async(std::launch::async, [this] {
-        return open_tokens(settings_.data, model_.vocabulary).fingerprint();
+    fingerprints_ = std::async(std::launch::async, [this, documents] {
+        const TokenSource tokens = open_tokens(settings_.data, model_.vocabulary, documents);
+        return DataFingerprints{tokens.fingerprint(), tokens.documents_fingerprint()};
     });
     pool_ = std::make_unique<ThreadPool>(static_cast<int>(training_.optimizer_threads),
                                          placement.optimizer_cpus);
@@ -81,8 +85,9 @@ void WholeRun::allocate() {
 
 void WholeRun::start_parameters() {
     state_.seed = settings_.seed;
-    state_.settings = settings_record(training_, settings_, *sampler_, fingerprint_.get(),
-                                      held_out_ ? held_out_->fingerprint() : "");
+    DataFingerprints data = fingerprints_.get();
+    if (held_out_) data.validation = held_out_->fingerprint();
+    state_.settings = settings_record(training_, settings_, *sampler_, data);
     state_.plan = setting_flags(changed_settings(TrainingSpec{}, training_));
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;

@@ -67,7 +67,7 @@ class WholeRun {
     Bytes save_memory_ = 0;
     std::optional<CheckpointSaver> saver_;  ///< with --out; reads the store, and step_ calls it
     std::unique_ptr<BatchSampler> sampler_;
-    std::future<std::string> fingerprint_;  ///< of the data
+    std::future<DataFingerprints> fingerprints_;  ///< without the held-out data's
     std::optional<HeldOut> held_out_;       ///< with --validation
     std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;

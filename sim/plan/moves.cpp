@@ -130,7 +130,7 @@ constexpr Move kMoves[] = {
      [](const Asked& a) {
          Values smaller;
          for (const StatePrecision& one : smaller_states(a.training.state_bytes))
-             smaller.push_back(one.bytes);
+             if (one.takes_hidden(a.model.hidden)) smaller.push_back(one.bytes);
          return smaller;
      }},
     {"offload_percent", Effect::other_training,

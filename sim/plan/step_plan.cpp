@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 
@@ -84,6 +85,18 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                         "--keep-last-layers leaves ({})",
                         training.host_kept_layers, model.layer_count() - training.keep_last_layers),
             "host_kept_layers");
+    }
+    if (!state_precision(training.state_bytes).takes_hidden(model.hidden)) {
+        throw InputError(fmt::format("--state-bytes is {}, but the hidden size of {} is {}, no "
+                                     "multiple of {}; give 8 or 12",
+                                     training.state_bytes, model.name, model.hidden, kMomentBlock),
+                         "state_bytes");
+    }
+    if (training.adapter_rank > model.hidden) {
+        throw InputError(fmt::format("--adapter-rank is {}, expected at most the hidden size of {} "
+                                     "({}): adapters take fewer weights than what they adapt",
+                                     training.adapter_rank, model.name, model.hidden),
+                         "adapter_rank");
     }
     if (training.resident_tables == ResidentTables::head && model.tied_embeddings) {
         throw InputError(fmt::format("--resident-tables is head, but the output projection of {} "

@@ -81,6 +81,7 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(said, "(?m)^plan for h200-sxm-pcie5: --recompute none")
         self.assertRegex(said, "(?m)^expected: .* a step$")
         self.assertIn("against the prediction", said)
+        self.assertIn("note: the prediction is for a GPU and this run is on the CPU", said)
         ran = json.loads(report.read_text())["training"]
         asked = command(model=MODEL, batch=2, seq=32, json=True, host_memory="8GB", **machine)
         done = subprocess.run(

@@ -90,10 +90,11 @@ def _rotary_frequencies(rotary, head_dim):
 
 class ReferenceModel:
     """`bf16_activations`: what the trainer keeps in bf16 is rounded where it is kept; products and
-    all that is inside of a kernel stay in the type of the weights."""
+    all that is inside of a kernel stay in the type of the weights. `begins_document`: the id of the
+    tokens that begin documents, within which attention then stays; positions begin again there."""
 
-    def __init__(self, shape, bf16_activations=False):
-        self.shape = shape
+    def __init__(self, shape, bf16_activations=False, begins_document=None):
+        self.shape, self.begins_document = shape, begins_document
         self.kept = _KeptInBf16.apply if bf16_activations else lambda x: x
 
     def loss_sum(self, weights, inputs, targets):
@@ -105,6 +106,10 @@ class ReferenceModel:
         """(sequences, seq, vocabulary). A tied model reads lm_head.weight too, so that the two
         gradients of its embedding stay apart."""
         x = self.kept(embedding(inputs, weights["model.embed_tokens.weight"]))
+        begins = inputs == self.begins_document if self.begins_document is not None else inputs < 0
+        self.documents = begins.cumsum(1)  # (sequences, seq): the document of each token
+        place = torch.arange(inputs.shape[1]).expand(inputs.shape)
+        self.positions = place - (place * begins).cummax(1).values
         for index, window in enumerate(self.shape.windows):
             prefix = f"model.layers.{index}."
             layer = {k.removeprefix(prefix): w for k, w in weights.items() if k.startswith(prefix)}
@@ -133,6 +138,8 @@ class ReferenceModel:
         position = torch.arange(x.shape[1])
         distance = position.unsqueeze(1) - position
         unseen = (distance < 0) | ((distance >= window) if window else False)
+        others = self.documents.unsqueeze(2) != self.documents.unsqueeze(1)
+        unseen = (unseen | others).unsqueeze(1)  # of all heads
         weights = scores.masked_fill(unseen, -math.inf).softmax(-1)
         return (weights @ values).transpose(1, 2).flatten(2)
 
@@ -148,7 +155,7 @@ class ReferenceModel:
 
     def _rotated(self, heads):
         frequencies = _rotary_frequencies(self.shape.rotary, self.shape.head_dim).to(heads.dtype)
-        angles = torch.arange(heads.shape[2], dtype=heads.dtype).unsqueeze(1) * frequencies
+        angles = self.positions[:, None, :, None].to(heads.dtype) * frequencies
         low, high = heads.chunk(2, dim=-1)
         cosine, sine = angles.cos(), angles.sin()
         return self.kept(torch.cat((low * cosine - high * sine, high * cosine + low * sine), -1))

@@ -64,11 +64,19 @@ def _decays(name):
 
 class ReferenceTrainer:
     """`dtype`: of activations, gradients and sums, which fp64 makes exact next to the trainer's;
-    `bf16_activations`: see ReferenceModel."""
+    the others: see ReferenceModel."""
 
-    def __init__(self, shape, weights, settings, dtype=torch.float64, bf16_activations=False):
+    def __init__(
+        self,
+        shape,
+        weights,
+        settings,
+        dtype=torch.float64,
+        bf16_activations=False,
+        begins_document=None,
+    ):
         self.shape, self.settings, self.dtype = shape, settings, dtype
-        self.model = ReferenceModel(shape, bf16_activations)
+        self.model = ReferenceModel(shape, bf16_activations, begins_document)
         self.masters = {k: torch.nn.Parameter(w.float().clone()) for k, w in weights.items()}
         groups = [
             {"params": [m for k, m in self.masters.items() if _decays(k)]},

@@ -42,6 +42,18 @@ def write_mask(data, count, seed=4):
     mask.tofile(data.with_name(data.name + ".mask"))
 
 
+def write_documents(data, count, seed=5):
+    """Beside the tokens: documents of 1 to 40 tokens, which begin with token 0; no other is 0."""
+    lengths = numpy.random.default_rng(seed).integers(1, 41, count)
+    begins = numpy.concatenate(([0], lengths.cumsum()))
+    begins = begins[begins < count].astype("<i8")
+    ids = numpy.fromfile(data, "<u2")
+    ids[ids == 0] = 1
+    ids[begins] = 0
+    ids.tofile(data)
+    begins.tofile(data.with_name(data.name + ".documents"))
+
+
 def command(**options):
     """sluice-train's command line: micro_batch=2 is --micro-batch 2, resume=True is --resume."""
     words = [PROGRAM]

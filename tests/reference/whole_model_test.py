@@ -14,7 +14,14 @@ from safetensors.torch import load_file
 from model_folders import MODELS, save_model
 from reference_model import read_shape
 from reference_step import ReferenceTrainer, TrainingSettings
-from sluice_train import checkpoint_folder, read_masters, train, write_mask, write_tokens
+from sluice_train import (
+    checkpoint_folder,
+    read_masters,
+    train,
+    write_documents,
+    write_mask,
+    write_tokens,
+)
 
 BATCH = 6
 
@@ -58,6 +65,7 @@ class Case:
     schedule: str = "cosine"
     precision: str = "fp32"
     masked: bool = False  # whether some tokens are not learned
+    documents: bool = False  # whether attention stays within documents
     options: dict = field(default_factory=dict)  # of sluice-train, which PyTorch does not know
 
     @property
@@ -116,6 +124,16 @@ CASES = {
         micro_batches=2,
         options=dict(EXACT, checkpoints="host", recompute="keep_attention", optimizer_threads=1),
     ),
+    "documents": Case(
+        "qwen2-tied", micro_batches=3, documents=True, masked=True, options=EXACT
+    ),
+    "documents, norms of heads": Case(
+        "qwen3-odd", "always", seq=33, documents=True, options=dict(SPECULATIVE, recompute="none")
+    ),
+    "documents, sliding window": Case("mistral", documents=True, options=EXACT),
+    "bf16, documents": Case(
+        "qwen2", documents=True, precision="bf16", options=dict(EXACT, checkpoints="host")
+    ),
     "bf16 moments": Case("qwen2-wide", options=dict(EXACT, state_bytes=8)),
     "8-bit moments": Case("qwen2-wide", options=dict(EXACT, state_bytes=6)),
     "bf16, tied": Case("qwen2-tied", micro_batches=3, precision="bf16", options=EXACT),
@@ -165,6 +183,7 @@ def run_engine(case, settings, folder, weights, data):
         weight_decay=settings.weight_decay,
         max_norm=case.max_norm,
         seed=7,
+        attend_within="document" if case.documents else "sequence",
         **{"state_bytes": 12, **case.options},
     )
 
@@ -225,6 +244,8 @@ class WholeModelTest(unittest.TestCase):
         data = write_tokens(folder / "tokens.bin", 71 * case.seq - 5, shape.vocabulary)
         if case.masked:
             write_mask(data, 71 * case.seq - 5)
+        if case.documents:
+            write_documents(data, 71 * case.seq - 5)
         run = run_engine(case, settings, folder, weights, data)
         self.check_batches(data, run.batches, case.seq)
         self.check_clipping(case, settings, run)
@@ -232,7 +253,12 @@ class WholeModelTest(unittest.TestCase):
         before = load_file(weights / "model.safetensors")
         bf16 = case.precision == "bf16"
         reference = ReferenceTrainer(
-            shape, before, settings, torch.float32 if bf16 else torch.float64, bf16
+            shape,
+            before,
+            settings,
+            torch.float32 if bf16 else torch.float64,
+            bf16,
+            0 if case.documents else None,
         ).run(run.batches)
         masters = read_masters(checkpoint_folder(folder / "out", settings.steps), shape)
         self.assertEqual(masters.keys(), reference.masters.keys())

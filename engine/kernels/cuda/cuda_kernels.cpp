@@ -3,6 +3,7 @@
 #include "engine/kernels/cuda/cublas_gemm.h"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/cudnn_attention.h"
+#include "engine/kernels/cuda/require.h"
 
 namespace sluice {
 
@@ -29,18 +30,28 @@ CudaKernels::~CudaKernels() = default;
 
 void CudaKernels::gemm(const Product& product) { gemm_->run(product); }
 
-void CudaKernels::attention(const AttentionShape& shape, Matrix qkv, Matrix out,
-                            float* statistics) {
+namespace {
+void require_none(const Documents& documents, const char* operation) {
+    require(!documents.present(), operation, "attention over whole sequences");
+}
+}  // namespace
+
+void CudaKernels::attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                            Documents documents) {
+    require_none(documents, "attention");
     attention_->forward(shape, qkv, out, statistics);
 }
 
 void CudaKernels::attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
                                      const float* statistics, Matrix dout, Matrix dqkv,
-                                     void* workspace) {
+                                     void* workspace, Documents documents) {
+    require_none(documents, "attention_backward");
     attention_->backward({shape, qkv, out, statistics, dout, dqkv}, workspace);
 }
 
-std::int64_t CudaKernels::attention_workspace_bytes(const AttentionShape& shape) {
+std::int64_t CudaKernels::attention_workspace_bytes(const AttentionShape& shape,
+                                                    Documents documents) {
+    require_none(documents, "attention_workspace_bytes");
     return attention_->workspace_bytes(shape);
 }
 

@@ -52,12 +52,15 @@ class CudaKernels final : public Kernels {
                             Vector dquery_weight, Vector dkey_weight, bool accumulate) override;
     void rotary(const AttentionShape& shape, const RotaryShape& rotary, Matrix qkv,
                 bool backward) override;
-    /// statistics: (sequences, heads, sequence). The first call with a shape builds its plan.
-    void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics) override;
+    /// statistics: (sequences, heads, sequence). The first call with a shape builds its plan. Here
+    /// and below no documents are supported.
+    void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                   Documents documents = {}) override;
     void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
-                            const float* statistics, Matrix dout, Matrix dqkv,
-                            void* workspace) override;
-    std::int64_t attention_workspace_bytes(const AttentionShape& shape) override;
+                            const float* statistics, Matrix dout, Matrix dqkv, void* workspace,
+                            Documents documents = {}) override;
+    std::int64_t attention_workspace_bytes(const AttentionShape& shape,
+                                           Documents documents = {}) override;
     void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr,
                 EightBits codes = {}) override;
     void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {}) override;

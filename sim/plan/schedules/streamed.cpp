@@ -95,9 +95,12 @@ void Streamed::forward() {
 void Streamed::tokens_in() {
     const bool gathers = t_.resident_embedding();
     const double bytes = gathers ? token_index_bytes(model_, t_) : input_bytes(model_, t_);
+    const double documents =
+        t_.within_documents() ? static_cast<double>(document_begins_bytes(t_)) : 0;
     embeddings_in_ =
         build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, {},
-                   copy_operation(bytes + 4 * tokens(t_), {gathers ? kNoBuffer : input(0)}));
+                   copy_operation(bytes + 4 * tokens(t_) + documents,
+                                  {gathers ? kNoBuffer : input(0)}));
     if (!gathers) return;
     gather_ =
         build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,

@@ -26,6 +26,7 @@ struct StreamedBuffers {
     BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
     std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer without FP8
     BufferId targets = kNoBuffer;           ///< (tokens) int32
+    BufferId documents = kNoBuffer;         ///< document_begins_bytes(); only if it is asked for
     /// Of each layer, in fp32: one buffer for all, or with several passes one each; kNoBuffer where
     /// a single product adds.
     std::vector<BufferId> gradient_sums;
@@ -71,6 +72,8 @@ double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// The token index of a batch on the device: each token's row, the tokens in the order of their
 /// rows, and for each row in use which tokens are its (see engine/kernels/token_rows.h).
 double token_index_bytes(const ModelSpec& model, const TrainingSpec& training);
+/// First tokens of the documents of each micro-batch and its end, int32, if each token is one.
+Bytes document_begins_bytes(const TrainingSpec& training);
 /// Master and moments of a parameter; both 8-bit moments have an fp32 scale for every 128.
 double state_bytes(const TrainingSpec& training);
 /// Rows of the embedding that a batch can touch at most.

@@ -79,6 +79,8 @@ class StreamedDeclaration {
         }
     }
 
+    double document_bytes() const { return static_cast<double>(document_begins_bytes(t_)); }
+
     void declare_host_buffers() {
         if (t_.resident_embedding()) {
             build_.on_host("pinned token index", Kind::pinned_buffers,
@@ -92,6 +94,8 @@ class StreamedDeclaration {
         }
         // Inputs and targets of this batch and the next, 4 bytes each.
         build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
+        if (t_.within_documents())
+            build_.on_host("documents", Kind::pinned_buffers, document_bytes());
         double inputs = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
             inputs += input_leaves(model_, t_, layer) ? 1 : 0;
@@ -114,6 +118,8 @@ class StreamedDeclaration {
                                                      fp8_operand_bytes(model_, t_));
         buffers_.fp8_weights = declare_fp8_weights(model_, t_, build_);
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
+        if (t_.within_documents())
+            buffers_.documents = build_.on_device("documents", Kind::workspace, document_bytes());
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
     }
 

@@ -82,6 +82,8 @@ ScheduleRecord streamed_schedule() {
                     "clipping",
                     "loss_chunk_tokens",
                     "feed_forward_chunk_tokens",
+                    "attend_within",
+                    "document_tokens",
                     "distinct_tokens"},
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
@@ -126,6 +128,10 @@ double state_bytes(const TrainingSpec& training) {
 
 std::int64_t host_gradient_slabs(const TrainingSpec& training) {
     return training.host_gradient_slabs == 0 ? kDefaultHostSlabs : training.host_gradient_slabs;
+}
+
+Bytes document_begins_bytes(const TrainingSpec& training) {
+    return 4 * (training.tokens() + training.micro_batches());
 }
 
 double token_index_bytes(const ModelSpec& model, const TrainingSpec& training) {

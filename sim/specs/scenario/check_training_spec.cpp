@@ -149,6 +149,18 @@ void check_deferred(const TrainingSpec& spec) {
         "deferred_layers");
 }
 
+/// A document is at most as long as its sequence.
+void check_documents(const TrainingSpec& spec) {
+    const std::int64_t most = spec.within_documents() ? spec.sequence : 0;
+    if (spec.document_tokens <= most) return;
+    throw InputError(
+        fmt::format("--document-tokens is {}, expected {}", spec.document_tokens,
+                    spec.within_documents()
+                        ? fmt::format("at most --seq {}", spec.sequence)
+                        : std::string("0 where --attend-within is not document")),
+        "document_tokens");
+}
+
 /// Weight gradients sum over tokens.
 void check_fp8(const TrainingSpec& spec) {
     const bool in_layers = spec.compute == Compute::fp8;
@@ -185,13 +197,12 @@ void check_training_spec(const TrainingSpec& spec) {
     check_batch(spec);
     if (find_state_precision(spec.state_bytes) == nullptr)
         throw InputError(fmt::format("--state-bytes is {}, expected {}", spec.state_bytes,
-                                     state_bytes_choices_in_words()),
+                                     training_option("state_bytes").numbers),
                          "state_bytes");
     if (spec.kept_bits != 16 && spec.kept_bits != 8)
         throw InputError(
-            fmt::format("--kept-bits is {}, expected 16 (bf16) or 8 (integers with a scale for "
-                        "every 128)",
-                        spec.kept_bits),
+            fmt::format("--kept-bits is {}, expected {}", spec.kept_bits,
+                        training_option("kept_bits").numbers),
             "kept_bits");
     const std::int64_t block_tokens = spec.micro_batch_block().tokens();
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "feed_forward_chunk_tokens");
@@ -210,6 +221,7 @@ void check_training_spec(const TrainingSpec& spec) {
     check_deferred(spec);
     check_saved_inputs(spec);
     check_host_kept(spec);
+    check_documents(spec);
     check_fp8(spec);
 }
 

@@ -20,6 +20,10 @@ struct StatePrecision {
     const char* words;
 
     constexpr bool has_scales() const { return moment_bytes == 1; }
+    /// Rows of the token embedding, which are updated one by one, must be whole blocks.
+    constexpr bool takes_hidden(std::int64_t hidden) const {
+        return !has_scales() || hidden % kMomentBlock == 0;
+    }
     /// Bytes a parameter with its share of the scales.
     constexpr double bytes_with_scales() const {
         return bytes + (has_scales() ? 2 * 4.0 / kMomentBlock : 0);

@@ -26,6 +26,12 @@ Option memory_option(const char* field, const char* help) {
     return declared;
 }
 
+/// An option for which only some numbers of its range mean something.
+Option with_numbers(Option declared, std::string numbers) {
+    declared.numbers = std::move(numbers);
+    return declared;
+}
+
 template <typename Enum>
 int index(Enum value) {
     return static_cast<int>(value);
@@ -125,10 +131,12 @@ std::vector<Option> declare_training_options() {
         "keep_attention_layers", "layers", 0, 10'000,
         "last layers that keep the output of attention, which takes most of the time of long "
         "sequences; with saved_inputs half, layers with a saved input first"));
-    options.push_back(option<&T::kept_bits>(
-        "kept_bits", "bits", 8, 16,
-        "bits of each number of gate and up, the largest tensor that a layer keeps for backward: "
-        "16, or 8 with a scale for every 128 numbers"));
+    options.push_back(with_numbers(
+        option<&T::kept_bits>(
+            "kept_bits", "bits", 8, 16,
+            "bits of each number of gate and up, the largest tensor that a layer keeps for "
+            "backward: 16, or 8 with a scale for every 128 numbers"),
+        "16 (bf16) or 8 (integers with a scale for every 128)"));
     options.push_back(option<&T::resident_layers>(
         "resident_layers", "layers", 0, 10'000,
         "first layers whose weights and optimizer states stay in device memory, where the GPU "
@@ -192,11 +200,12 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::flash_loss>("flash_loss", "", 0, 1,
                                              "1: use flash-attn's cross-entropy, as MegaTrain does "
                                              "if that library is installed"));
-    options.push_back(option<&T::state_bytes>(
-        "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
-        kStatePrecisions.front().bytes,
-        "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5 or 4 (8-bit moments "
-        "and a master of 24 or 16 bits)"));
+    options.push_back(with_numbers(
+        option<&T::state_bytes>("state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
+                                kStatePrecisions.front().bytes,
+                                "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit "
+                                "moments), 5 or 4 (8-bit moments and a master of 24 or 16 bits)"),
+        state_bytes_choices_in_words()));
     options.push_back(option<&T::optimizer_threads>(
         "optimizer_threads", "threads", 0, 1024,
         "threads of the optimizer; 0: the fastest number on the machine"));
@@ -209,6 +218,16 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::feed_forward_chunk_tokens>(
         "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
         "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
+    options.push_back(
+        option<&T::attend_within>("attend_within", "", 0, 1,
+                                  "what a token attends to: all of its sequence before it, or of "
+                                  "its document alone",
+                                  {{"sequence", index(AttendWithin::sequence)},
+                                   {"document", index(AttendWithin::document)}}));
+    options.push_back(option<&T::document_tokens>(
+        "document_tokens", "tokens", 0, 100'000'000,
+        "length of a mean token's document, for predictions of attention within documents; 0: that "
+        "of a sequence, the most that it can be"));
     options.push_back(
         option<&T::distinct_tokens>("distinct_tokens", "tokens", 0, 100'000'000,
                                     "different tokens in a batch; their embedding rows are updated "
@@ -240,6 +259,8 @@ std::vector<Option> declare_training_options() {
         throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
                                      fmt::join(names, " or "), did_you_mean(text, names)));
     }
+    if (!option.numbers.empty())
+        throw InputError(fmt::format("{} is {}, expected {}", where, text, option.numbers));
     const std::string unit = option.unit[0] == '\0' ? "" : fmt::format("of {} ", option.unit);
     throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
                                  text, option.is_memory ? "memory size or " : "whole ", unit,

@@ -27,6 +27,8 @@ enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Of layers: every one's, or every second one's, from which the layer before the others computes
 /// theirs again.
 enum class SavedInputs : std::uint8_t { all, half };
+/// What a token attends to: all of its sequence before it, or of its document.
+enum class AttendWithin : std::uint8_t { sequence, document };
 enum class MomentPlacement : std::uint8_t { device, host };
 /// What waits on the host in addition to the moments, each with those before it: nothing; masters
 /// of layers whose products read FP8 weights; the weights, two layers of which are on the device;
@@ -95,6 +97,8 @@ struct TrainingSpec {
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =
         0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
+    AttendWithin attend_within = AttendWithin::sequence;
+    std::int64_t document_tokens = 0;  ///< of the document of a mean token; 0: of a sequence
     std::int64_t distinct_tokens = 0;  ///< different tokens in a batch: rows of the embedding that
                                        ///< it uses; 0: every token differs
     std::int64_t sub_group_elements =
@@ -122,13 +126,15 @@ struct TrainingSpec {
             std::ceil(sequences_of_a_pass() / static_cast<double>(micro_batch_sequences())));
     }
     std::int64_t tokens() const { return batch * sequence; }
+    bool within_documents() const { return attend_within == AttendWithin::document; }
     bool computes_in_fp8() const {
         return compute == Compute::fp8 || head_gradients == Compute::fp8;
     }
     TokenBlock micro_batch_block() const {
-        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, busy_experts};
+        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, busy_experts,
+                document_tokens};
     }
-    TokenBlock batch_block() const { return {batch, sequence, 0}; }
+    TokenBlock batch_block() const { return {batch, sequence, 0, 0, document_tokens}; }
     bool saves_half() const { return saved_inputs == SavedInputs::half; }
     bool resident_head() const { return resident_tables != ResidentTables::none; }
     bool resident_embedding() const { return resident_tables == ResidentTables::both; }
@@ -150,6 +156,7 @@ struct Option {
     bool is_memory = false;  ///< accepts 80GB as well as a number
     double (*get)(const TrainingSpec&);
     void (*set)(TrainingSpec&, double);
+    std::string numbers = {};  ///< in words, if only some of the range mean something
 };
 
 /// All options, in the order of display. The CLI, the JSON reader, --help and forms derive from

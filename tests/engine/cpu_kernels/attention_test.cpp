@@ -25,17 +25,29 @@ at::Tensor heads_of(const AttentionShape& shape, const at::Tensor& tokens, std::
         .transpose(1, 2);
 }
 
-/// True where query (row) sees key (column).
-at::Tensor seen(const AttentionShape& shape) {
+/// First tokens of documents, then the end.
+struct Begins {
+    std::vector<std::int32_t> all;
+    Documents view() const { return {all.data(), std::ssize(all) - 1}; }
+};
+
+/// (sequences, 1, sequence, sequence): true where query (row) sees key (column).
+at::Tensor seen(const AttentionShape& shape, const Begins& documents) {
     const at::Tensor all = at::ones({shape.sequence, shape.sequence}, at::kBool);
-    return shape.window > 0 ? all.tril().triu(1 - shape.window) : all.tril();
+    const at::Tensor causal = shape.window > 0 ? all.tril().triu(1 - shape.window) : all.tril();
+    const at::Tensor begins = at::zeros({shape.tokens()}, at::kInt);
+    for (std::int64_t i = 0; i < documents.view().count; ++i)
+        begins[documents.all[static_cast<std::size_t>(i)]] = 1;
+    const at::Tensor document = begins.cumsum(0).view({shape.sequences, shape.sequence});
+    return causal.logical_and(document.unsqueeze(2) == document.unsqueeze(1)).unsqueeze(1);
 }
 
 struct AttentionResult {
     at::Tensor out, log_sum_exp;
 };
 
-AttentionResult reference_attention(const AttentionShape& shape, const at::Tensor& qkv) {
+AttentionResult reference_attention(const AttentionShape& shape, const at::Tensor& qkv,
+                                    const Begins& documents) {
     const std::int64_t group = shape.heads / shape.kv_heads;
     const at::Tensor q = heads_of(shape, qkv, 0, shape.heads);
     const at::Tensor k =
@@ -43,13 +55,16 @@ AttentionResult reference_attention(const AttentionShape& shape, const at::Tenso
     const at::Tensor v = heads_of(shape, qkv, shape.heads + shape.kv_heads, shape.kv_heads)
                              .repeat_interleave(group, 1);
     const at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(shape.head_dim);
-    const at::Tensor out = at::scaled_dot_product_attention(q, k, v, seen(shape));
+    const at::Tensor mask = seen(shape, documents);
+    const at::Tensor out = at::scaled_dot_product_attention(q, k, v, mask);
     return {out.transpose(1, 2).reshape({shape.tokens(), shape.query_width()}),
-            at::logsumexp(scores.masked_fill(seen(shape).logical_not(), -INFINITY), -1)};
+            at::logsumexp(scores.masked_fill(mask.logical_not(), -INFINITY), -1)};
 }
 
-void check_attention(const AttentionShape& shape, DType type, Comparison& comparison) {
-    CAPTURE(shape.sequence, shape.heads, shape.head_dim, shape.window);
+void check_attention(const AttentionShape& shape, DType type, Comparison& comparison,
+                     const Begins& begins = {}) {
+    const Documents documents = begins.all.empty() ? Documents() : begins.view();
+    CAPTURE(documents.count, shape.sequence, shape.heads, shape.head_dim, shape.window);
     const std::int64_t gap = shape.sequence % 2;
     const TestMatrix qkv = TestMatrix::random(type, shape.tokens(), shape.qkv_width(), gap);
     const TestMatrix out(type, shape.tokens(), shape.query_width(), gap);
@@ -57,20 +72,20 @@ void check_attention(const AttentionShape& shape, DType type, Comparison& compar
     const TestMatrix dout = TestMatrix::random(type, shape.tokens(), shape.query_width(), gap);
     const TestMatrix dqkv(type, shape.tokens(), shape.qkv_width(), gap);
     const at::Tensor leaf = with_gradient(qkv.values());
-    const AttentionResult expected = reference_attention(shape, leaf);
+    const AttentionResult expected = reference_attention(shape, leaf, begins);
     expected.out.backward(dout.values());
 
     auto* const log_sum_exp = static_cast<float*>(statistics.vector().data);
-    kernels().attention(shape, qkv.matrix(), out.matrix(), log_sum_exp);
+    kernels().attention(shape, qkv.matrix(), out.matrix(), log_sum_exp, documents);
     comparison.check("out", type, out, expected.out);
     comparison.check("log-sum-exp", type, statistics, expected.log_sum_exp);
     CHECK(kernels().attention_workspace_bytes(shape) == 0);
     kernels().attention_backward(shape, qkv.matrix(), out.matrix(), log_sum_exp, dout.matrix(),
-                                 dqkv.matrix(), nullptr);
+                                 dqkv.matrix(), nullptr, documents);
     comparison.check("dqkv", type, dqkv, leaf.grad());
     // It may overwrite q, k and v.
     kernels().attention_backward(shape, qkv.matrix(), out.matrix(), log_sum_exp, dout.matrix(),
-                                 qkv.matrix(), nullptr);
+                                 qkv.matrix(), nullptr, documents);
     CHECK(qkv.values().equal(dqkv.values()));
 }
 
@@ -191,6 +206,48 @@ TEST_CASE("cpu kernels: attention and its gradient, grouped heads and windows", 
     Comparison comparison("attention");
     for (const DType type : kActivationTypes)
         for (const AttentionShape& shape : kShapes) check_attention(shape, type, comparison);
+}
+
+TEST_CASE("cpu kernels: attention within documents, and its gradient", "[cpu_kernels]") {
+    at::manual_seed(14);
+    Comparison comparison("attention within documents");
+    for (const DType type : kActivationTypes) {
+        check_attention({1, 1, 1, 1, 8, 0}, type, comparison, {{0, 1}});
+        check_attention({2, 5, 4, 4, 20, 0}, type, comparison, {{0, 1, 2, 5, 9, 10}});
+        check_attention({1, 300, 2, 2, 8, 0}, type, comparison, {{0, 65, 66, 130, 299, 300}});
+        check_attention({2, 130, 7, 1, 8, 70}, type, comparison, {{0, 3, 80, 130, 260}});
+        check_attention({1, 400, 24, 8, 32, 0}, type, comparison, {{0, 170, 400}});
+    }
+}
+
+TEST_CASE("cpu kernels: a document has the same bits whatever is beside it", "[cpu_kernels]") {
+    constexpr std::int64_t kBegin = 70, kEnd = 170;
+    const AttentionShape shape{1, 300, 6, 2, 20, 0};
+    const auto results = [&](DType type, std::uint64_t seed_of_others, const Begins& begins) {
+        at::manual_seed(15);
+        const at::Tensor document = at::randn({kEnd - kBegin, shape.qkv_width()});
+        const at::Tensor gradient = at::randn({kEnd - kBegin, shape.query_width()});
+        at::manual_seed(seed_of_others);
+        const at::Tensor x = at::randn({shape.tokens(), shape.qkv_width()});
+        const at::Tensor dy = at::randn({shape.tokens(), shape.query_width()});
+        x.narrow(0, kBegin, kEnd - kBegin).copy_(document);
+        dy.narrow(0, kBegin, kEnd - kBegin).copy_(gradient);
+        const TestMatrix qkv = TestMatrix::of(type, x), dout = TestMatrix::of(type, dy);
+        const TestMatrix out(type, shape.tokens(), shape.query_width());
+        const TestMatrix statistics(DType::fp32, 1, shape.heads * shape.tokens());
+        auto* const log_sum_exp = static_cast<float*>(statistics.vector().data);
+        kernels().attention(shape, qkv.matrix(), out.matrix(), log_sum_exp, begins.view());
+        const TestMatrix dqkv = qkv.copy();
+        kernels().attention_backward(shape, qkv.matrix(), out.matrix(), log_sum_exp, dout.matrix(),
+                                     dqkv.matrix(), nullptr, begins.view());
+        return at::cat({out.values(), dqkv.values()}, 1).narrow(0, kBegin, kEnd - kBegin);
+    };
+    for (const DType type : kActivationTypes) {
+        const at::Tensor alone = results(type, 1, {{0, kBegin, kEnd, 300}});
+        CHECK(alone.equal(results(type, 2, {{0, kBegin, kEnd, 300}})));
+        CHECK(alone.equal(results(type, 3, {{0, 9, kBegin, kEnd, 200, 201, 300}})));
+        CHECK(!alone.equal(results(type, 2, {{0, kEnd, 300}})));
+    }
 }
 
 TEST_CASE("cpu kernels: rotary positions, plain and scaled as Llama 3 does", "[cpu_kernels]") {

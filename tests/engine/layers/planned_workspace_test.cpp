@@ -26,10 +26,10 @@ class NoKernels final : public Kernels {
     void head_norm_backward(const AttentionShape&, Matrix, Matrix, Vector, Vector, float, Vector,
                             Vector, bool) override {}
     void rotary(const AttentionShape&, const RotaryShape&, Matrix, bool) override {}
-    void attention(const AttentionShape&, Matrix, Matrix, float*) override {}
+    void attention(const AttentionShape&, Matrix, Matrix, float*, Documents) override {}
     void attention_backward(const AttentionShape&, Matrix, Matrix, const float*, Matrix, Matrix,
-                            void*) override {}
-    std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
+                            void*, Documents) override {}
+    std::int64_t attention_workspace_bytes(const AttentionShape& shape, Documents) override {
         return sluice::attention_workspace_bytes(shape.tokens(), shape.heads, shape.kv_heads,
                                                  shape.head_dim);
     }

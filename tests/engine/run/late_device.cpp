@@ -62,19 +62,20 @@ class LateDevice::LateKernels final : public Kernels {
                 bool backward) override {
         later([=, this] { now_.rotary(shape, rotary, qkv, backward); });
     }
-    void attention(const AttentionShape& shape, Matrix qkv, Matrix out,
-                   float* statistics) override {
-        later([=, this] { now_.attention(shape, qkv, out, statistics); });
+    void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                   Documents documents) override {
+        later([=, this] { now_.attention(shape, qkv, out, statistics, documents); });
     }
     void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
-                            const float* statistics, Matrix dout, Matrix dqkv,
-                            void* workspace) override {
+                            const float* statistics, Matrix dout, Matrix dqkv, void* workspace,
+                            Documents documents) override {
         later([=, this] {
-            now_.attention_backward(shape, qkv, out, statistics, dout, dqkv, workspace);
+            now_.attention_backward(shape, qkv, out, statistics, dout, dqkv, workspace, documents);
         });
     }
-    std::int64_t attention_workspace_bytes(const AttentionShape& shape) override {
-        return now_.attention_workspace_bytes(shape);
+    std::int64_t attention_workspace_bytes(const AttentionShape& shape,
+                                           Documents documents) override {
+        return now_.attention_workspace_bytes(shape, documents);
     }
     void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) override {
         later([=, this] { now_.swiglu(product, gate_up, scale, codes); });

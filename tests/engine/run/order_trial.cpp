@@ -70,6 +70,7 @@ TrialSubject plain_subject(std::uint64_t group) {
     subject.spoiled = draw.one_in(12);
     subject.clipped = static_cast<unsigned>(draw.below(1 << kTrialSteps));
     subject.evaluated = draw.one_in(3) ? static_cast<unsigned>(draw.below(1 << kTrialSteps)) : 0;
+    if (draw.one_in(3)) t.attend_within = AttendWithin::document;
     return subject;
 }
 

@@ -73,16 +73,17 @@ class TinyTraining {
         adam.learning_rate = learning_rate;
         adam.step = ++steps_;
         // Spans of a step are read until the one after it.
-        std::array<std::vector<std::int32_t>, 3>& kept =
+        std::array<std::vector<std::int32_t>, 4>& kept =
             tokens_[static_cast<std::size_t>(steps_ % 2)];
-        kept = {now, next, targets(now)};
-        return step_->run({kept[0], kept[2]}, {kept[1], {}}, adam, max_norm, limits);
+        kept = {now, next, targets(now), documents(now)};
+        return step_->run({kept[0], kept[2], kept[3]}, {kept[1], {}, {}}, adam, max_norm, limits);
     }
     /// The loss on the batch of the next step, without training on it.
     double evaluate() {
         const auto now = batch(steps_ % cycle_);
-        if (evaluated_[0] != now) evaluated_ = {now, targets(now)};
-        return step_->evaluate({evaluated_[0], evaluated_[1]}, {evaluated_[0], {}});
+        if (evaluated_[0] != now) evaluated_ = {now, targets(now), documents(now)};
+        return step_->evaluate({evaluated_[0], evaluated_[1], evaluated_[2]},
+                               {evaluated_[0], {}, {}});
     }
     void finish() { step_->finish(); }
     StreamedStep& step() { return *step_; }
@@ -154,6 +155,15 @@ class TinyTraining {
         return tokens;
     }
 
+    /// They begin with tokens that are multiples of 3, and with sequences.
+    std::vector<std::int32_t> documents(const std::vector<std::int32_t>& tokens) const {
+        std::vector<std::int32_t> begins;
+        for (std::int64_t i = 0; i < training_.tokens(); ++i)
+            if (i % training_.sequence == 0 || tokens[static_cast<std::size_t>(i)] % 3 == 0)
+                begins.push_back(static_cast<std::int32_t>(i));
+        return begins;
+    }
+
     std::int64_t cycle_;
     ModelSpec model_;
     TrainingSpec training_;
@@ -162,8 +172,8 @@ class TinyTraining {
     std::shared_ptr<Device> device_;
     DeviceBuffers buffers_;
     ParameterStore store_;
-    std::array<std::array<std::vector<std::int32_t>, 3>, 2> tokens_;
-    std::array<std::vector<std::int32_t>, 2> evaluated_;
+    std::array<std::array<std::vector<std::int32_t>, 4>, 2> tokens_;
+    std::array<std::vector<std::int32_t>, 3> evaluated_;
     std::int64_t steps_ = 0;
     std::unique_ptr<StreamedStep> step_;  // last: its threads use all of the above
 };

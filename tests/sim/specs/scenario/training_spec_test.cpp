@@ -151,10 +151,13 @@ TEST_CASE("training spec: every number beyond its range names the field, the val
             const std::string shown = fmt::format("{}", value);
             CAPTURE(shown);
             const std::string text = fmt::format(R"({{"{}": {}}})", option.field, shown);
+            const std::string range =
+                option.numbers.empty()
+                    ? fmt::format("from {:.0f} to {:.0f}", option.low, option.high)
+                    : "expected " + option.numbers;
             CHECK_THAT(parse_error(text),
                        ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
-                           ContainsSubstring(
-                               fmt::format("from {:.0f} to {:.0f}", option.low, option.high)));
+                           ContainsSubstring(range));
         }
     }
 }
@@ -232,6 +235,11 @@ TEST_CASE("training spec: rules between options name both values and what to cha
     CHECK_THAT(check_error(R"({"kept_bits": 12})"),
                ContainsSubstring("--kept-bits is 12, expected 16 (bf16) or 8"));
     CHECK_NOTHROW(check_training_spec(parse(R"({"kept_bits": 8})")));
+    for (const char* state_bytes : {"3", "4.5", "13", "\"abc\""}) {
+        CAPTURE(state_bytes);
+        CHECK_THAT(parse_error(fmt::format(R"({{"state_bytes": {}}})", state_bytes)),
+                   ContainsSubstring("expected 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5"));
+    }
     for (const int state_bytes : {6, 8, 12}) {
         CAPTURE(state_bytes);
         CHECK_NOTHROW(
@@ -258,6 +266,19 @@ TEST_CASE("training spec: half of the inputs are saved of one micro-batch, with 
                ContainsSubstring("--saved-inputs is half with 4 micro-batches, expected one"));
     CHECK_THAT(check_error(R"({"saved_inputs": "half", "buffer_depth": 1})"),
                ContainsSubstring("--saved-inputs is half with one weight slot"));
+}
+
+TEST_CASE("training spec: the length of documents is given where attention stays within them",
+          "[plan]") {
+    CHECK(!parse("{}").within_documents());
+    CHECK_NOTHROW(check_training_spec(
+        parse(R"({"attend_within": "document", "seq": 512, "document_tokens": 512})")));
+    CHECK_THAT(check_error(R"({"attend_within": "document", "seq": 512, "document_tokens": 513})"),
+               ContainsSubstring("--document-tokens is 513, expected at most --seq 512"));
+    CHECK_THAT(
+        check_error(R"({"document_tokens": 9})"),
+        ContainsSubstring(
+            "--document-tokens is 9, expected 0 where --attend-within is not document"));
 }
 
 TEST_CASE("training spec: chunks too small to plan say the least that would do", "[plan]") {

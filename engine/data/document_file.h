@@ -1,0 +1,36 @@
+// Where do the documents of a token file begin?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/data/files.h"
+
+namespace sluice {
+
+/// The file beside a token file, under its name with ".documents" added: a little-endian int64 a
+/// document, ascending from 0, the index of its first token.
+class DocumentFile {
+  public:
+    /// Of the token file `path`, which has `tokens`. Throws InputError if there is none, or if its
+    /// size cannot be right.
+    DocumentFile(const std::string& path, std::int64_t tokens);
+
+    /// The first tokens of the documents that tokens [begin, begin + count) belong to, but `begin`
+    /// in place of what is before it. Throws InputError where they do not ascend.
+    std::vector<std::int64_t> begins(std::int64_t begin, std::int64_t count) const;
+    /// Reads all. Throws InputError unless they ascend from 0 and are below the tokens.
+    std::uint64_t checksum() const;
+
+  private:
+    std::int64_t count() const { return file_.size() / kBytes; }
+    std::vector<std::int64_t> read(std::int64_t first, std::int64_t count) const;
+    [[noreturn]] void refuse(std::int64_t index, std::int64_t value, std::int64_t least) const;
+
+    static constexpr std::int64_t kBytes = sizeof(std::int64_t);
+    std::int64_t tokens_;
+    ReadFile file_;
+};
+
+}  // namespace sluice
