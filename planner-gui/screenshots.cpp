@@ -20,6 +20,7 @@
 #include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/homes_page.h"
 #include "planner-gui/pages/money_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/prediction_page.h"
@@ -98,6 +99,26 @@ void take_start(MainWindow& window, const Photographer& photographer) {
     photographer.save("start-answer");
 }
 
+/// The homes of the example, and of layers that do not all live alike.
+void take_homes(MainWindow& window, const Photographer& photographer) {
+    HomesPage& page = window.pages().homes();
+    photographer.take(page, "homes");
+    PlannedScenario mixed;
+    mixed.name = "7 B with homes";
+    mixed.model.model = "qwen2.5-7b";
+    mixed.machine.machine = "h200-pcie5-16vcpu-128gib";
+    mixed.training = {{"batch", "32"},
+                      {"keep_last_layers", "3"},
+                      {"host_kept_layers", "4"},
+                      {"keep_attention_layers", "12"}};
+    window.stack().add(mixed);
+    photographer.settle();
+    Q_EMIT page.moved(QStringLiteral("resident_layers"), QStringLiteral("6"));
+    photographer.take(page, "homes-moved");
+    while (window.stack().undoStack().canUndo()) window.stack().undoStack().undo();
+    photographer.settle();
+}
+
 void take_empty(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
     auto* const parts = pages.compare().findChild<QTabWidget*>();
@@ -109,6 +130,7 @@ void take_empty(MainWindow& window, const Photographer& photographer) {
     photographer.take(pages.validation(), "empty-validation");
     photographer.take(pages.timeline(), "timeline");
     photographer.take(pages.memory(), "memory");
+    take_homes(window, photographer);
 }
 
 void take_map(MainWindow& window, const Photographer& photographer) {

@@ -1,6 +1,7 @@
 #include "planner-gui/pages/page_parts.h"
 
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QPushButton>
 #include <QScrollBar>
 #include <algorithm>
@@ -33,7 +34,33 @@ class WarningColour : public QObject {
     QLabel* label_;
 };
 
+class UndoFilter : public QObject {
+  public:
+    using QObject::QObject;
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() != QEvent::ShortcutOverride) return QObject::eventFilter(watched, event);
+        const auto* const key = static_cast<QKeyEvent*>(event);
+        if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
+        event->ignore();
+        return true;
+    }
+};
+
+class WheelFilter : public QObject {
+  public:
+    using QObject::QObject;
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() != QEvent::Wheel) return QObject::eventFilter(watched, event);
+        event->ignore();
+        return true;
+    }
+};
+
 }  // namespace
+
+void leave_undo_to_window(QWidget* editor) { editor->installEventFilter(new UndoFilter(editor)); }
+
+void leave_wheel_to_area(QWidget* editor) { editor->installEventFilter(new WheelFilter(editor)); }
 
 QLabel* text_label(const QString& accessible_name) {
     auto* const label = new QLabel;

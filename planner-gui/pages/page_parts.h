@@ -8,6 +8,12 @@ class QPushButton;
 
 namespace sluice {
 
+/// Undo and redo are left to the window, since every key is an edit of the scenario. Qt's editors
+/// have their own history, which is empty after an edit of another field.
+void leave_undo_to_window(QWidget* editor);
+/// The mouse wheel scrolls the area around the editor and does not change its value.
+void leave_wheel_to_area(QWidget* editor);
+
 /// Wrapped text that can be selected with mouse and keyboard.
 QLabel* text_label(const QString& accessible_name);
 

@@ -18,13 +18,12 @@ struct PeakRow {
 
 class PeaksDrawing {
   public:
-    PeaksDrawing(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
-                 const std::vector<MemoryMoment>& curve)
+    PeaksDrawing(MemoryPen& pen, const std::vector<MemoryStack>& stacks, const NamedColours& names)
         : pen_(pen), out_(pen.out), font_(pen.font), line_(pen.line), stacks_(stacks) {
-        make_table(curve);
+        make_table(names);
     }
 
-    double draw() {
+    double draw(double top) {
         const double margin = font_ / 2, table = table_width();
         const double table_height = kRow * line_ * static_cast<double>(rows_.size());
         const double around = (kPartTitle + kPartAxis + kPartGap) * line_;
@@ -32,14 +31,14 @@ class PeaksDrawing {
             std::clamp(table_height / static_cast<double>(stacks_.size()) - around,
                        kPeakBar * line_, kMostBar * line_);
         const double bars_width = std::max(1.0, out_.width - table - 2 * margin - 2.5 * line_);
-        double y = margin;
+        double y = top;
         for (const MemoryStack& stack : stacks_) {
             bar(stack, {margin, y + kPartTitle * line_, bars_width, bar_height});
             y += around + bar_height;
             out_.description += stack.name + ": " + stack.words(pen_.units) + ". ";
         }
-        draw_table({out_.width - margin - table, margin});
-        return std::max(y, margin + table_height + kPartGap * line_);
+        draw_table({out_.width - margin - table, top});
+        return std::max(y, top + table_height + kPartGap * line_);
     }
 
   private:
@@ -108,27 +107,7 @@ class PeaksDrawing {
                    text_on(segment.colour), Anchor::middle);
     }
 
-    /// Kinds at the peaks of the stacks, and kinds that only occur later on the device.
-    void make_table(const std::vector<MemoryMoment>& curve) {
-        std::vector<std::pair<std::string, Paint>> names;
-        const auto at_peak = [&](const std::string& name) {
-            return std::ranges::any_of(stacks_, [&](const MemoryStack& stack) {
-                return std::ranges::find(stack.segments, name, &MemorySegment::name) !=
-                       stack.segments.end();
-            });
-        };
-        for (int kind = 0; kind < kMemoryKindCount; ++kind) {
-            const std::string name = memory_kind_name(static_cast<MemoryKind>(kind));
-            const bool later = std::ranges::any_of(curve, [&](const MemoryMoment& moment) {
-                return moment.by_kind[static_cast<std::size_t>(kind)] > 0;
-            });
-            if (at_peak(name) || later)
-                names.emplace_back(name, memory_paint(static_cast<MemoryKind>(kind)));
-        }
-        for (const MemoryStack& stack : stacks_)
-            for (const MemorySegment& segment : stack.segments)
-                if (segment.colour.role != Role::memory)
-                    names.emplace_back(segment.name, segment.colour);
+    void make_table(const NamedColours& names) {
         rows_.push_back({{"at the peak"}, {}, true});
         for (const MemoryStack& stack : stacks_) rows_.front().cells.push_back(stack.name);
         for (const auto& [name, colour] : names) {
@@ -184,9 +163,9 @@ class PeaksDrawing {
 
 }  // namespace
 
-double draw_peaks(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
-                  const std::vector<MemoryMoment>& curve) {
-    return PeaksDrawing(pen, stacks, curve).draw();
+double draw_peaks(MemoryPen& pen, double top, const std::vector<MemoryStack>& stacks,
+                  const NamedColours& names) {
+    return PeaksDrawing(pen, stacks, names).draw(top);
 }
 
 }  // namespace sluice

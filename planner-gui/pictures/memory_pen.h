@@ -49,9 +49,12 @@ struct MemoryPen {
     }
 };
 
-/// Draws the stacks as bars, and next to them a table of their kinds, which is the legend; `curve`
-/// may hold more kinds. Returns where the next part begins.
-double draw_peaks(MemoryPen& pen, const std::vector<MemoryStack>& stacks,
-                  const std::vector<MemoryMoment>& curve);
+/// Segments that the table beside the bars names, and their colours.
+using NamedColours = std::vector<std::pair<std::string, Paint>>;
+
+/// Draws from `top` on the stacks as bars, and next to them a table of their segments, which is the
+/// legend. Returns where the next part begins.
+double draw_peaks(MemoryPen& pen, double top, const std::vector<MemoryStack>& stacks,
+                  const NamedColours& names);
 
 }  // namespace sluice

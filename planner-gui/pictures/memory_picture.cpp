@@ -15,6 +15,30 @@ constexpr int kPlaces = 100;         // columns of the curve, each with its tool
 
 std::size_t index_of(int kind) { return static_cast<std::size_t>(kind); }
 
+/// Kinds at the peaks of the stacks, and kinds that only occur later on the device.
+NamedColours kinds_shown(const std::vector<MemoryStack>& stacks,
+                         const std::vector<MemoryMoment>& curve) {
+    NamedColours names;
+    const auto at_peak = [&](const std::string& name) {
+        return std::ranges::any_of(stacks, [&](const MemoryStack& stack) {
+            return std::ranges::find(stack.segments, name, &MemorySegment::name) !=
+                   stack.segments.end();
+        });
+    };
+    for (int kind = 0; kind < kMemoryKindCount; ++kind) {
+        const std::string name = memory_kind_name(static_cast<MemoryKind>(kind));
+        const bool later = std::ranges::any_of(
+            curve, [&](const MemoryMoment& moment) { return moment.by_kind[index_of(kind)] > 0; });
+        if (at_peak(name) || later)
+            names.emplace_back(name, memory_paint(static_cast<MemoryKind>(kind)));
+    }
+    for (const MemoryStack& stack : stacks)
+        for (const MemorySegment& segment : stack.segments)
+            if (segment.colour.role != Role::memory)
+                names.emplace_back(segment.name, segment.colour);
+    return names;
+}
+
 class MemoryDrawing {
   public:
     MemoryDrawing(const TimedPlan& report, ByteUnits units, const PictureSpace& space)
@@ -31,7 +55,8 @@ class MemoryDrawing {
 
     Picture draw() {
         const double margin = font_ / 2;
-        const double y = draw_peaks(pen_, memory_stacks(report_), curve_);
+        const std::vector<MemoryStack> stacks = memory_stacks(report_);
+        const double y = draw_peaks(pen_, margin, stacks, kinds_shown(stacks, curve_));
         const double rest = out_.height - y - (kPartTitle + kPartAxis) * line_ - margin;
         const double lower = std::max(kLeastCurve * line_, rest);
         const double axis_labels = text_width("0000.0 GiB", font_) + font_ / 2;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "sim/base/format.h"
 #include "sim/report/colours.h"
@@ -10,35 +11,75 @@
 namespace sluice {
 namespace {
 
+constexpr double kSmallest = 0.01;  // share of a stack; smaller buffers are one segment
+
 MemoryStack stack_of(const char* name, const Fit::OfTier& tier, Bytes capacity) {
-    MemoryStack stack{name, {}, tier.peak.bytes, tier.usable, std::max(capacity, tier.usable)};
-    Bytes from = 0;
+    return {name, {}, tier.peak.bytes, tier.usable, std::max(capacity, tier.usable)};
+}
+
+void add_segment(MemoryStack& stack, const std::string& name, Paint colour, Bytes bytes) {
+    if (bytes <= 0) return;
+    const Bytes from =
+        stack.segments.empty() ? 0 : stack.segments.back().from + stack.segments.back().bytes;
+    stack.segments.push_back({name, colour, from, bytes});
+}
+
+void add_kinds(MemoryStack& stack, const BytesByKind& by_kind) {
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<MemoryKind>(i);
-        const Bytes bytes = tier.peak.by_kind[static_cast<std::size_t>(i)];
-        if (bytes == 0) continue;
-        stack.segments.push_back({memory_kind_name(kind), memory_paint(kind), from, bytes});
-        from += bytes;
+        add_segment(stack, memory_kind_name(kind), memory_paint(kind),
+                    by_kind[static_cast<std::size_t>(i)]);
     }
-    return stack;
+}
+
+/// The buffers of these tiers at their peaks; those of one name are one home.
+void add_homes(MemoryStack& stack, const StepPlan& plan, const std::vector<Tier>& tiers) {
+    const auto operations = static_cast<OperationId>(plan.program.operations.size());
+    std::array<std::vector<std::pair<std::string, Bytes>>, kMemoryKindCount> homes;
+    for (const Tier tier : tiers) {
+        const OperationId at = peak_memory(plan.memory, tier, operations).operation;
+        for (const Buffer& buffer : plan.memory.buffers) {
+            const bool there =
+                buffer.first == kWholeStep || (buffer.first <= at && at <= buffer.last);
+            if (buffer.tier != tier || !there) continue;
+            auto& of_kind = homes[static_cast<std::size_t>(buffer.kind)];
+            const auto found =
+                std::ranges::find(of_kind, buffer.name, &std::pair<std::string, Bytes>::first);
+            if (found == of_kind.end())
+                of_kind.emplace_back(buffer.name, buffer.bytes);
+            else
+                found->second += buffer.bytes;
+        }
+    }
+    Bytes small = 0;
+    for (std::size_t kind = 0; kind < homes.size(); ++kind) {
+        Paint colour = memory_paint(static_cast<MemoryKind>(kind));
+        for (const auto& [name, bytes] : homes[kind]) {
+            if (static_cast<double>(bytes) < kSmallest * static_cast<double>(stack.used)) {
+                small += bytes;
+                continue;
+            }
+            add_segment(stack, name, colour, bytes);
+            colour.opacity *= 0.7;  // tells homes of one kind apart
+        }
+    }
+    add_segment(stack, "smaller buffers", paint(Role::axis), small);
 }
 
 /// The host's largest moment may hold more than the steady state, whose kinds are known. The
 /// difference is a kind of its own; for unified memory it includes the device's context.
 void add_rest(MemoryStack& stack, const TimedPlan& report) {
-    Bytes from = 0;
-    for (const MemorySegment& segment : stack.segments) from += segment.bytes;
-    const auto add = [&](Bytes bytes, const std::string& name) {
-        if (bytes <= 0) return;
-        stack.segments.push_back({name, paint(Role::beaten), from, bytes});
-        from += bytes;
+    const auto rest = [&stack] {
+        const MemorySegment last = stack.segments.empty() ? MemorySegment() : stack.segments.back();
+        return stack.used - last.from - last.bytes;
     };
     if (report.plan.unified_memory)
-        add(std::min(stack.used - from, report.plan.device_context), "CUDA context");
+        add_segment(stack, "CUDA context", paint(Role::beaten),
+                    std::min(rest(), report.plan.device_context));
     const auto fullest =
         std::ranges::max_element(report.plan.memory.host_moments, {}, &HostMoment::bytes);
     if (fullest != report.plan.memory.host_moments.end())
-        add(stack.used - from, "more at " + fullest->name);
+        add_segment(stack, "more at " + fullest->name, paint(Role::beaten), rest());
 }
 
 }  // namespace
@@ -53,16 +94,30 @@ std::string MemoryStack::words(ByteUnits units) const {
     return words;
 }
 
-std::vector<MemoryStack> memory_stacks(const TimedPlan& report) {
-    const bool unified = report.plan.unified_memory;
+std::vector<MemoryStack> memory_stacks(const TimedPlan& report, Segments by) {
+    const PlannedStep& plan = report.plan;
+    const auto fill = [&](MemoryStack& stack, const Fit::OfTier& of,
+                          const std::vector<Tier>& tiers) {
+        if (by == Segments::kinds)
+            add_kinds(stack, of.peak.by_kind);
+        else
+            add_homes(stack, plan, tiers);
+    };
     std::vector<MemoryStack> stacks;
-    if (!unified)
-        stacks.push_back(stack_of("device", report.plan.fit.device, report.plan.device_capacity));
-    stacks.push_back(stack_of(unified ? "device and host" : "host", report.plan.fit.host,
-                              report.plan.host_capacity));
+    if (!plan.unified_memory) {
+        stacks.push_back(stack_of("device", plan.fit.device, plan.device_capacity));
+        fill(stacks.back(), plan.fit.device, {Tier::device});
+        stacks.push_back(stack_of("host", plan.fit.host, plan.host_capacity));
+        fill(stacks.back(), plan.fit.host, {Tier::host});
+    } else {
+        stacks.push_back(stack_of("device and host", plan.fit.host, plan.host_capacity));
+        fill(stacks.back(), plan.fit.host, {Tier::device, Tier::host});
+    }
     add_rest(stacks.back(), report);
-    if (report.plan.fit.storage.peak.bytes > 0)
-        stacks.push_back(stack_of("storage", report.plan.fit.storage, 0));
+    if (plan.fit.storage.peak.bytes > 0) {
+        stacks.push_back(stack_of("storage", plan.fit.storage, 0));
+        fill(stacks.back(), plan.fit.storage, {Tier::storage});
+    }
     return stacks;
 }
 

@@ -32,8 +32,12 @@ struct MemoryStack {
     std::string words(ByteUnits units) const;
 };
 
+/// What a stack's segments are: the kinds of memory, or the buffers by what they hold ("weight
+/// slots"), which say where each part of the training lives.
+enum class Segments : std::uint8_t { kinds, homes };
+
 /// Device and host (one stack for unified memory), and storage if the plan uses it.
-std::vector<MemoryStack> memory_stacks(const TimedPlan& report);
+std::vector<MemoryStack> memory_stacks(const TimedPlan& report, Segments by = Segments::kinds);
 
 /// Host memory at the moments of a run: loading, first step, steady, saving, between steps.
 std::vector<HostMoment> host_bars(const TimedPlan& report);

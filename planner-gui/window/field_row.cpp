@@ -4,25 +4,15 @@
 #include <QCompleter>
 #include <QGridLayout>
 #include <QHBoxLayout>
-#include <QKeyEvent>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QStyledItemDelegate>
-#include <QWheelEvent>
 
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/palette.h"
 
 namespace sluice {
 namespace {
-
-/// The mouse wheel scrolls the form and changes no field.
-class StillCombo : public QComboBox {
-  public:
-    using QComboBox::QComboBox;
-
-  protected:
-    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
-};
 
 constexpr int kLine = Qt::UserRole;  // what the list shows for a choice
 
@@ -43,20 +33,8 @@ void widen_list(QComboBox& combo) {
                                   combo.view()->verticalScrollBar()->sizeHint().width());
 }
 
-class UndoFilter : public QObject {
-  public:
-    using QObject::QObject;
-    bool eventFilter(QObject* watched, QEvent* event) override {
-        if (event->type() != QEvent::ShortcutOverride) return QObject::eventFilter(watched, event);
-        const auto* const key = static_cast<QKeyEvent*>(event);
-        if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return false;
-        event->ignore();
-        return true;
-    }
-};
-
 QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
-    auto* const combo = new StillCombo(row);
+    auto* const combo = new QComboBox(row);
     combo->addItems(choices);
     combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo->setMinimumContentsLength(10);
@@ -78,8 +56,6 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
 
 }  // namespace
 
-void leave_undo_to_window(QWidget* editor) { editor->installEventFilter(new UndoFilter(editor)); }
-
 FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
                    const QStringList& choices, QWidget* parent)
     : QWidget(parent),
@@ -97,6 +73,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
         editor_ = make_combo(this, choices, kind == Kind::search);
     }
     leave_undo_to_window(editor_);
+    leave_wheel_to_area(editor_);
     if (QLineEdit* const typed = this->line()) leave_undo_to_window(typed);
     editor_->setObjectName(field);
     editor_->setAccessibleName(label);

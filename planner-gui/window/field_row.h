@@ -10,10 +10,6 @@
 
 namespace sluice {
 
-/// Undo and redo are left to the window, since every key is an edit of the scenario. Qt's editors
-/// have their own history, which is empty after an edit of another field.
-void leave_undo_to_window(QWidget* editor);
-
 class FieldRow : public QWidget {
     Q_OBJECT
   public:

@@ -132,6 +132,7 @@ void MainWindow::connectParts() {
     connect(pages_, &QTabWidget::currentChanged, this, &MainWindow::lookAtFiles);
     connect(pages_, &Pages::adopted, this,
             [this](const PlannedScenario& planned) { stack_.add(planned); });
+    connect(pages_, &Pages::entered, form_, &ScenarioForm::enter);
 }
 
 void MainWindow::connectStart() {

@@ -176,9 +176,9 @@ void MainWindow::dropEvent(QDropEvent* event) {
         if (root.has("format")) {
             if (mayClose()) openFile(file);
         } else if (root.has("schema")) {
-            form_->openFile(QStringLiteral("machine"), file);
+            form_->enter(QStringLiteral("machine"), file);
         } else {
-            form_->openFile(QStringLiteral("model"), file);
+            form_->enter(QStringLiteral("model"), file);
         }
     } catch (const InputError& error) {
         warn(QString::fromUtf8(error.what()));

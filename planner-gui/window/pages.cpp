@@ -6,6 +6,7 @@
 #include "planner-gui/pages/bars_page.h"
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/explore_page.h"
+#include "planner-gui/pages/homes_page.h"
 #include "planner-gui/pages/money_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/prediction_page.h"
@@ -39,6 +40,7 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     memory_ =
         add(new PredictionPage({tr("Memory of device and host"), memory_picture, memory_table}),
             tr("Memory"), QStringLiteral("memory"));
+    homes_ = add(new HomesPage, tr("Homes"), QStringLiteral("homes"));
     money_ = add(new MoneyPage, tr("Money"), QStringLiteral("money"));
     compare_ = add(new ComparePage, tr("Compare"), QStringLiteral("compare"));
     pareto_ = add(new ParetoPage, tr("Machines"), QStringLiteral("machines"));
@@ -47,6 +49,7 @@ Pages::Pages(ScenarioStack& stack, PlannerSession& session, QWidget* parent)
     validation_page_ = add(new ValidationPage, tr("Validation"), QStringLiteral("validation"));
     side_by_side_ = new SideBySide(stack, session, *compare_);
     connectSteps();
+    connect(homes_, &HomesPage::moved, this, &Pages::entered);
     connectBars();
     connectExplore();
     connectPareto();
@@ -67,6 +70,7 @@ void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& predictio
     showStep(another);
     for (PredictionPage* const page : findChildren<PredictionPage*>())
         page->setReport(shared_report(prediction));
+    homes_->setPrediction(prediction);
     money_->setPrediction(prediction);
     if (prediction == nullptr) return;
     side_by_side_->add(prediction);

@@ -18,6 +18,7 @@ class AnswerPage;
 class BarsPage;
 class ComparePage;
 class ExplorePage;
+class HomesPage;
 class MoneyPage;
 class Page;
 class ParetoPage;
@@ -56,6 +57,7 @@ class Pages : public QTabWidget {
 
     TimelinePage& timeline() { return *timeline_; }
     PredictionPage& memory() { return *memory_; }
+    HomesPage& homes() { return *homes_; }
     MoneyPage& money() { return *money_; }
     ComparePage& compare() { return *compare_; }
     ExplorePage& explore() { return *explore_; }
@@ -66,6 +68,8 @@ class Pages : public QTabWidget {
   Q_SIGNALS:
     /// The project is to have this scenario, too.
     void adopted(sluice::PlannedScenario planned);
+    /// The current scenario is to have this value in a field of the form.
+    void entered(QString field, QString value);
 
   private:
     /// `name` as returned by name().
@@ -113,6 +117,7 @@ class Pages : public QTabWidget {
 
     TimelinePage* timeline_;
     PredictionPage* memory_;
+    HomesPage* homes_;
     MoneyPage* money_;
     ComparePage* compare_;
     ParetoPage* pareto_;

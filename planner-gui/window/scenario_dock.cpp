@@ -8,7 +8,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "planner-gui/window/field_row.h"
+#include "planner-gui/pages/page_parts.h"
 
 namespace sluice {
 namespace {

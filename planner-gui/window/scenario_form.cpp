@@ -92,7 +92,7 @@ void ScenarioForm::addOpen(FieldRow* row, const QString& what) {
     row->addBeside(open);
     connect(open, &QToolButton::clicked, this, [this, row, what] {
         const QString file = choose_to_open(this, what, tr("JSON files (*.json);;All files (*)"));
-        if (!file.isEmpty()) openFile(row->field(), file);
+        if (!file.isEmpty()) enter(row->field(), file);
     });
 }
 

@@ -38,8 +38,8 @@ class ScenarioForm : public QScrollArea {
     void clearMistakes();
     /// The row of a field; nullptr if there is none.
     FieldRow* row(const QString& field) const;
-    /// For the field "model" or "machine".
-    void openFile(const QString& field, const QString& file);
+    /// As if that had been typed into the field.
+    void enter(const QString& field, const QString& text);
 
   Q_SIGNALS:
     /// `field` as in InputError; `what` is its label.

@@ -141,8 +141,8 @@ FieldRow* ScenarioForm::row(const QString& field) const {
     return found == rows_.end() ? nullptr : found->second;
 }
 
-void ScenarioForm::openFile(const QString& field, const QString& file) {
-    row(field)->setText(file);
+void ScenarioForm::enter(const QString& field, const QString& text) {
+    row(field)->setText(text);
     take(*row(field));
 }
 

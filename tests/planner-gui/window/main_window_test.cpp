@@ -98,7 +98,7 @@ TEST_CASE("window: large letters and a long name leave it as narrow as a small s
             "num_attention_heads": 8, "num_key_value_heads": 8, "vocab_size": 32000,
             "max_position_embeddings": 2048, "tie_word_embeddings": false})");
         config.close();
-        window.form().openFile(QStringLiteral("model"), file);
+        window.form().enter(QStringLiteral("model"), file);
         for (const char* memory : {"", "1GB"}) {
             driver.type("host_memory", memory);
             driver.settled();
