@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "engine/kernels/cpu_tensors.h"
 #include "engine/kernels/rotary_frequencies.h"
@@ -262,7 +261,7 @@ class CpuKernels : public Kernels {
     }
 
     void fill_zero(void* data, std::int64_t bytes) override {
-        std::memset(data, 0, static_cast<std::size_t>(bytes));
+        std::fill_n(static_cast<char*>(data), bytes, '\0');
     }
 
   private:

@@ -111,7 +111,7 @@ void TransformerLayer::normed_input(const Pass& pass, Matrix normed, Matrix x) c
 }
 
 void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivations& a,
-                                      Matrix normed, bool attend, Workspace& workspace) const {
+                                      Matrix normed, bool fresh, Workspace& workspace) const {
     Kernels& kernels = pass.kernels;
     take_absent(a, workspace);
     normed_input(pass, normed, x);
@@ -120,8 +120,7 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
         kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
                           pass.vector(layout_.key_norm), epsilon_, a.unnormed);
     kernels.rotary(attention_, rotary_, a.qkv, false);
-    if (attend)
-        kernels.attention(attention_, a.qkv, a.attention_output, a.statistics, a.documents);
+    if (fresh) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics, a.documents);
     pass.linear(a.residual, {a.attention_output}, pass.output, x);
 }
 

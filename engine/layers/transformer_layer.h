@@ -66,8 +66,9 @@ class TransformerLayer {
     /// q, k and v and attention's output, if `a` does not have them.
     void take_absent(LayerActivations& a, Workspace& workspace) const;
     void normed_input(const Pass& pass, Matrix normed, Matrix x) const;
-    /// Up to the residual; absent tensors of `a` are taken from `workspace`.
-    void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool attend,
+    /// Up to the residual, with attention itself where it is `fresh`; absent tensors of `a` are taken
+    /// from `workspace`.
+    void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool fresh,
                         Workspace& workspace) const;
     /// From the residual of `a` on.
     void feed_forward(const Pass& pass, const LayerActivations& a, Matrix y,

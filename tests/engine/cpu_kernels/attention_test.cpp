@@ -1,6 +1,5 @@
 #include <numbers>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "sim/base/input_error.h"
@@ -209,10 +208,8 @@ TEST_CASE("cpu kernels: attention and its gradient, grouped heads and windows", 
 }
 
 TEST_CASE("cpu kernels: attention within documents, and its gradient", "[cpu_kernels]") {
-    at::manual_seed(14);
     Comparison comparison("attention within documents");
     for (const DType type : kActivationTypes) {
-        check_attention({1, 1, 1, 1, 8, 0}, type, comparison, {{0, 1}});
         check_attention({2, 5, 4, 4, 20, 0}, type, comparison, {{0, 1, 2, 5, 9, 10}});
         check_attention({1, 300, 2, 2, 8, 0}, type, comparison, {{0, 65, 66, 130, 299, 300}});
         check_attention({2, 130, 7, 1, 8, 70}, type, comparison, {{0, 3, 80, 130, 260}});
@@ -221,17 +218,17 @@ TEST_CASE("cpu kernels: attention within documents, and its gradient", "[cpu_ker
 }
 
 TEST_CASE("cpu kernels: a document has the same bits whatever is beside it", "[cpu_kernels]") {
-    constexpr std::int64_t kBegin = 70, kEnd = 170;
+    constexpr std::int64_t kBegin = 70, kEnd = 170, kTokens = kEnd - kBegin;
     const AttentionShape shape{1, 300, 6, 2, 20, 0};
     const auto results = [&](DType type, std::uint64_t seed_of_others, const Begins& begins) {
         at::manual_seed(15);
-        const at::Tensor document = at::randn({kEnd - kBegin, shape.qkv_width()});
-        const at::Tensor gradient = at::randn({kEnd - kBegin, shape.query_width()});
+        const at::Tensor document = at::randn({kTokens, shape.qkv_width()});
+        const at::Tensor gradient = at::randn({kTokens, shape.query_width()});
         at::manual_seed(seed_of_others);
         const at::Tensor x = at::randn({shape.tokens(), shape.qkv_width()});
         const at::Tensor dy = at::randn({shape.tokens(), shape.query_width()});
-        x.narrow(0, kBegin, kEnd - kBegin).copy_(document);
-        dy.narrow(0, kBegin, kEnd - kBegin).copy_(gradient);
+        x.narrow(0, kBegin, kTokens).copy_(document);
+        dy.narrow(0, kBegin, kTokens).copy_(gradient);
         const TestMatrix qkv = TestMatrix::of(type, x), dout = TestMatrix::of(type, dy);
         const TestMatrix out(type, shape.tokens(), shape.query_width());
         const TestMatrix statistics(DType::fp32, 1, shape.heads * shape.tokens());
@@ -240,7 +237,7 @@ TEST_CASE("cpu kernels: a document has the same bits whatever is beside it", "[c
         const TestMatrix dqkv = qkv.copy();
         kernels().attention_backward(shape, qkv.matrix(), out.matrix(), log_sum_exp, dout.matrix(),
                                      dqkv.matrix(), nullptr, begins.view());
-        return at::cat({out.values(), dqkv.values()}, 1).narrow(0, kBegin, kEnd - kBegin);
+        return at::cat({out.values(), dqkv.values()}, 1).narrow(0, kBegin, kTokens);
     };
     for (const DType type : kActivationTypes) {
         const at::Tensor alone = results(type, 1, {{0, kBegin, kEnd, 300}});

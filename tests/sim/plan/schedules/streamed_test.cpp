@@ -1,6 +1,4 @@
 // Operations and buffers of the streamed schedule, counted by hand for real shapes.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -10,7 +8,6 @@
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/plan/schedules/plan_sums.h"
-#include "tests/sim/specs/model/input_error_of.h"
 
 using namespace sluice;
 using namespace sluice::test;
@@ -168,49 +165,6 @@ TEST_CASE("streamed: smaller states shrink the host, exact clipping holds all gr
     CHECK(host_peak([](TrainingSpec& s) { s.clipping = Clipping::exact; }) == standard);
     CHECK(standard - host_peak([](TrainingSpec& s) { s.host_gradient_slabs = 3; }) ==
           2 * 2'622'464);
-}
-
-TEST_CASE("streamed: attention within documents needs their places, and more memory in backward",
-          "[plan]") {
-    const auto memory = [](AttendWithin within, Tier tier) {
-        TrainingSpec spec = training();
-        spec.attend_within = within;
-        const StepPlan plan = plan_step(small(), h200(), spec);
-        return peak_memory(plan.memory, tier,
-                           static_cast<OperationId>(plan.program.operations.size()))
-            .bytes;
-    };
-    using Within = AttendWithin;
-    // First tokens and the end, int32.
-    CHECK(memory(Within::document, Tier::host) - memory(Within::sequence, Tier::host) ==
-          4 * (4 * 256 + 1));
-    CHECK(memory(Within::document, Tier::device) > memory(Within::sequence, Tier::device));
-}
-
-TEST_CASE("streamed: what the model does not allow is refused", "[plan]") {
-    const auto refusal = [](TrainingSpec spec, const char* model) {
-        return input_error_of(
-            [&] { plan_step(parse_generic_model(model), h200(), spec); });
-    };
-    TrainingSpec spec = training();
-    for (const int bytes : {6, 5, 4}) {
-        spec.state_bytes = bytes;
-        CHECK(refusal(spec, "layers=2,hidden=960") ==
-              fmt::format("--state-bytes is {}, but the hidden size of "
-                          "dense:layers=2,hidden=960 is 960, no multiple of 128; give 8 or 12",
-                          bytes));
-        CHECK_NOTHROW(plan_step(parse_generic_model("layers=2,hidden=1024"), h200(), spec));
-    }
-    spec = training();
-    spec.compute = Compute::fp8;
-    spec.weight_code_layers = 3;
-    CHECK(refusal(spec, "layers=2,hidden=1024") ==
-          "--weight-code-layers is 3, expected at most the layers (2)");
-    spec = training();
-    spec.schedule = Schedule("cluster");
-    spec.adapter_rank = 1025;
-    CHECK_THAT(refusal(spec, "layers=2,hidden=1024"),
-               ContainsSubstring("--adapter-rank is 1025, expected at most the hidden size"));
 }
 
 TEST_CASE("streamed: resident layers do not travel and are updated by compute", "[plan]") {

@@ -259,16 +259,6 @@ TEST_CASE("layer kernels: a sliding window bounds the pairs that attention score
     CHECK(attention(layer, 1000) == attention(full, 1000));
 }
 
-TEST_CASE("layer kernels: attention within documents scores the pairs of each", "[model]") {
-    const ModelSpec model = read_model("qwen2.5-7b");
-    const auto attention = [&](TokenBlock block) {
-        return flops_of(forward_kernels(model, model.layer(0), block, KernelStyle::fused),
-                        KernelKind::attention_forward);
-    };
-    CHECK(attention({8, 1024, 0, 0, 1024}) == attention({8, 1024, 0}));
-    CHECK(attention({8, 1024, 0, 0, 128}) == attention({64, 128, 0}));
-}
-
 TEST_CASE("layer kernels: a feed-forward in chunks does the same FLOPs and reads weights again",
           "[model]") {
     const ModelSpec model = read_model("qwen2.5-7b");

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
-#include <regex>
 #include <set>
 
 #include "tests/sim/specs/model/input_error_of.h"
@@ -122,17 +119,6 @@ TEST_CASE("training spec: every option has a name of its own, a flag, a help tex
     CHECK(option_flag(option_named("micro_batch")) == "--micro-batch");
 }
 
-TEST_CASE("training spec: numerics.md says what each option of the trainer does to numbers",
-          "[plan]") {
-    std::ifstream file(SLUICE_SOURCE_DIR "/docs/numerics.md");
-    const std::string page(std::istreambuf_iterator<char>(file), {});
-    for (const Option& option : training_options()) {
-        CAPTURE(option.field);
-        if (has_option(Schedule(), option))
-            CHECK(std::regex_search(page, std::regex(option_flag(option) + "(?![-a-z])")));
-    }
-}
-
 TEST_CASE("training spec: an unknown key suggests the nearest", "[plan]") {
     CHECK_THAT(parse_error(R"({"mirco_batch": 4})"),
                ContainsSubstring("training.json") && ContainsSubstring("\"mirco_batch\"") &&
@@ -151,10 +137,9 @@ TEST_CASE("training spec: every number beyond its range names the field, the val
             const std::string shown = fmt::format("{}", value);
             CAPTURE(shown);
             const std::string text = fmt::format(R"({{"{}": {}}})", option.field, shown);
-            const std::string range =
-                option.numbers.empty()
-                    ? fmt::format("from {:.0f} to {:.0f}", option.low, option.high)
-                    : "expected " + option.numbers;
+            const std::string range = option.numbers.empty() ? fmt::format("from {:.0f} to {:.0f}",
+                                                                           option.low, option.high)
+                                                             : "expected " + option.numbers;
             CHECK_THAT(parse_error(text),
                        ContainsSubstring(fmt::format("training.json: {} is ", option.field)) &&
                            ContainsSubstring(range));
@@ -266,19 +251,6 @@ TEST_CASE("training spec: half of the inputs are saved of one micro-batch, with 
                ContainsSubstring("--saved-inputs is half with 4 micro-batches, expected one"));
     CHECK_THAT(check_error(R"({"saved_inputs": "half", "buffer_depth": 1})"),
                ContainsSubstring("--saved-inputs is half with one weight slot"));
-}
-
-TEST_CASE("training spec: the length of documents is given where attention stays within them",
-          "[plan]") {
-    CHECK(!parse("{}").within_documents());
-    CHECK_NOTHROW(check_training_spec(
-        parse(R"({"attend_within": "document", "seq": 512, "document_tokens": 512})")));
-    CHECK_THAT(check_error(R"({"attend_within": "document", "seq": 512, "document_tokens": 513})"),
-               ContainsSubstring("--document-tokens is 513, expected at most --seq 512"));
-    CHECK_THAT(
-        check_error(R"({"document_tokens": 9})"),
-        ContainsSubstring(
-            "--document-tokens is 9, expected 0 where --attend-within is not document"));
 }
 
 TEST_CASE("training spec: chunks too small to plan say the least that would do", "[plan]") {
