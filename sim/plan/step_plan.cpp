@@ -54,6 +54,7 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
         std::int64_t T::*layers;
     };
     static constexpr Count kCounts[] = {{"keep_last_layers", &T::keep_last_layers},
+                                        {"host_kept_layers", &T::host_kept_layers},
                                         {"keep_attention_layers", &T::keep_attention_layers},
                                         {"resident_layers", &T::resident_layers},
                                         {"deferred_layers", &T::deferred_layers},
@@ -79,13 +80,6 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training) {
     check_layer_counts(model, training);
-    if (training.keep_last_layers + training.host_kept_layers > model.layer_count()) {
-        throw InputError(
-            fmt::format("--host-kept-layers is {}, expected at most the layers that "
-                        "--keep-last-layers leaves ({})",
-                        training.host_kept_layers, model.layer_count() - training.keep_last_layers),
-            "host_kept_layers");
-    }
     if (!state_precision(training.state_bytes).takes_hidden(model.hidden)) {
         throw InputError(fmt::format("--state-bytes is {}, but the hidden size of {} is {}, no "
                                      "multiple of {}; give 8 or 12",

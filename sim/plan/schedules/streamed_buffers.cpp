@@ -209,7 +209,7 @@ class StreamedDeclaration {
         }
         if (largest_leaving == 0) return;
         build_.on_host("kept for backward", Kind::activations,
-                       static_cast<double>(t_.host_kept_layers) * largest_leaving);
+                       static_cast<double>(host_kept_layers(model_, t_)) * largest_leaving);
         const auto parts = static_cast<double>(t_.micro_batches_of_a_pass());
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer("kept for backward, in turn", Kind::activations,

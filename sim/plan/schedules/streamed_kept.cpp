@@ -1,4 +1,6 @@
 // Which tensors of a layer wait for its backward, and where?
+#include <algorithm>
+
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
 
@@ -10,17 +12,22 @@ bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int 
            keeps_on_host(model, training, layer);
 }
 
+std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training) {
+    return std::min(training.host_kept_layers, model.layer_count() - training.keep_last_layers);
+}
+
 bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer) {
     const std::int64_t others = model.layer_count() - training.keep_last_layers;
-    return layer < others && layer * training.host_kept_layers % others < training.host_kept_layers;
+    const std::int64_t kept = host_kept_layers(model, training);
+    return layer < others && layer * kept % others < kept;
 }
 
 std::int64_t kept_turn(const ModelSpec& model, const TrainingSpec& training, Direction direction,
                        int layer, std::int64_t micro_batch) {
     const std::int64_t others = model.layer_count() - training.keep_last_layers;
-    const std::int64_t lower = layer * training.host_kept_layers / others;
-    const std::int64_t before =
-        direction == Direction::forward ? lower : training.host_kept_layers - 1 - lower;
+    const std::int64_t kept = host_kept_layers(model, training);
+    const std::int64_t lower = layer * kept / others;
+    const std::int64_t before = direction == Direction::forward ? lower : kept - 1 - lower;
     const std::int64_t of_a_pass = training.micro_batches_of_a_pass();
     return before * of_a_pass + micro_batch % of_a_pass;
 }
