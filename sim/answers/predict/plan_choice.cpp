@@ -9,7 +9,6 @@
 #include "sim/plan/moves.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/streamed.h"
-#include "sim/simulate/node_share.h"
 #include "sim/simulate/simulate_step.h"
 
 namespace sluice {
@@ -146,7 +145,7 @@ class PlanSearch {
         const TimedTraining& with = trials_.best();
         if (with.seconds == without.seconds ||
             with.seconds < without.seconds * (1 - kLeastWorthOfGpu) ||
-            gpus_of_node(with.training) <= gpus_of_node(without.training))
+            trials_.gpus_of_node(with.training) <= trials_.gpus_of_node(without.training))
             return;
         trials_.set_best(without);
         of_passes_ = found_without;
@@ -188,16 +187,22 @@ class PlanSearch {
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
-    /// make smaller.
+    /// make smaller. More host memory may be a larger share of a node: not where that costs more
+    /// than it gains.
     void try_host_kept_layers() {
         if (!trials_.found() || !is_free("host_kept_layers") ||
             !has_option(asked_.schedule, "host_kept_layers"))
             return;
+        const TimedTraining without = trials_.best();
+        const FoundByPasses found_without = of_passes_;
         for (const Found& found : by_time()) {
             const TrainingSpec& best = found.fastest.training;
             if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
                 try_host_kept_layers(best);
         }
+        if (trials_.node_seconds(trials_.best()) <= trials_.node_seconds(without)) return;
+        trials_.set_best(without);
+        of_passes_ = found_without;
     }
     void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
@@ -234,15 +239,6 @@ class PlanSearch {
                 trials_.try_plan(
                     space_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
         }
-    }
-
-    /// That the plan takes by its largest share.
-    double gpus_of_node(const TrainingSpec& training) const {
-        TimedPlan timed;
-        timed.asked = asked_step(model_, machine_, training);
-        timed.plan = planned_step(plan_step(model_, machine_, training), machine_, training);
-        timed.step = predict_step(timed.plan, machine_, training);
-        return node_share(timed, machine_).gpus_needed();
     }
 
     /// The fastest step that was simulated, with the tables in any place or in that one.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/answers/predict/predict.h"
+#include "sim/simulate/node_share.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/step_bounds.h"
 
@@ -85,6 +87,14 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
         for (const std::int64_t layers : {best - stride, best + stride}) try_number(layers);
     }
     return fastest;
+}
+
+double PlanTrials::gpus_of_node(const TrainingSpec& training) const {
+    TimedPlan timed;
+    timed.asked = asked_step(model_, machine_, training);
+    timed.plan = planned_step(plan_step(model_, machine_, training), machine_, training);
+    timed.step = predict_step(timed.plan, machine_, training);
+    return node_share(timed, machine_).gpus_needed();
 }
 
 }  // namespace sluice

@@ -37,6 +37,13 @@ class PlanTrials {
     /// With any number of resident layers that fits. The fastest of those that were simulated.
     TimedTraining try_layers(const PlanWay& way);
 
+    /// That the plan takes by its largest share.
+    double gpus_of_node(const TrainingSpec& training) const;
+    /// Times these GPUs: what a step costs.
+    double node_seconds(const TimedTraining& timed) const {
+        return timed.seconds * gpus_of_node(timed.training);
+    }
+
   private:
     struct Tried {
         Seconds seconds = 0;         ///< the estimate where the plan cannot be the fastest
