@@ -137,7 +137,7 @@ TokenSource open_tokens(const std::vector<std::string>& paths, std::int64_t voca
             shards.emplace_back(path, with_documents);
             continue;
         }
-        for (std::string& file : files_of_folder(path)) 
+        for (std::string& file : files_of_folder(path))
             shards.emplace_back(std::move(file), with_documents);
     }
     return TokenSource(std::move(shards), vocabulary);

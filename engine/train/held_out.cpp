@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-StepTokens tokens_of(const Batch& batch) { 
+StepTokens tokens_of(const Batch& batch) {
     return {batch.inputs, batch.targets, batch.documents};
 }
 

@@ -59,8 +59,8 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},
-                {"data", fingerprints.tokens},
-                {"documents", fingerprints.documents}};
+                {"data", fingerprints.tokens}};
+    if (!fingerprints.documents.empty()) record["documents"] = fingerprints.documents;
     if (!fingerprints.validation.empty()) record["validation"] = fingerprints.validation;
     return record.dump();
 }

@@ -34,7 +34,7 @@ TrainingSpec PlanTrials::plainest(TrainingSpec training) const {
     if (space_.is_free("feed_forward_chunk_tokens") && !training.micro_batch_block().in_chunks())
         training.feed_forward_chunk_tokens = 0;
     if (space_.is_free("recompute") && space_.is_free("keep_last_layers") &&
-        training.keep_last_layers == model_.layer_count()) {
+        training.keep_last_layers == model_.layer_count() && training.host_kept_layers == 0) {
         training.recompute = Recompute::none;
         training.keep_last_layers = 0;
     }

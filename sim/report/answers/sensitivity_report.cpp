@@ -62,7 +62,7 @@ Table upgrades_table(const Sensitivity& all) {
                   .shown_as(bottleneck_label(one.report.step.bottleneck()))
                   .with_tooltip(bottleneck_text(one.report.step));
           }},
-         {"settings", "with settings", 
+         {"settings", "with settings",
           [](auto& one) {
               return Cell(setting_flags(one.settings)).shown_as(setting_words(one.settings));
           },

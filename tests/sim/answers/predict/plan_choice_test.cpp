@@ -189,6 +189,14 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     CHECK(choose_plan(eight_layers(), machine, asked, {}).settings.empty());
 }
 
+TEST_CASE("plan choice: what it chooses beside layers kept on the host is valid", "[simulate]") {
+    TrainingSpec asked = batch_of(8);
+    asked.host_kept_layers = 2;
+    const PlanChoice choice = choose_plan(eight_layers(), h200(), asked, {"host_kept_layers"});
+    CHECK(choice.training.host_kept_layers == 2);
+    CHECK_NOTHROW(check_training_spec(choice.training));
+}
+
 TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", "[simulate]") {
     const MachineSpec machine = h200();
     const ModelSpec model = read_model("qwen2.5-7b");
