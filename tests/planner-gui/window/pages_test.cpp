@@ -119,7 +119,8 @@ TEST_CASE("pages: a cluster is tried on all machines with the systems of one GPU
         return row.machine == "h100-sxm-pcie5" && row.schedule == "cluster";
     });
     REQUIRE(own != rows.end());
-    CHECK(own->value.step == Approx(prediction->report().step.seconds).epsilon(1e-9));
+    // At its own best settings.
+    CHECK(own->value.step <= prediction->report().step.seconds * (1 + 1e-9));
     REQUIRE(prediction->cost.payment);
     CHECK(own->value.usd_per_hour == prediction->cost.run.usd_per_hour);
     Q_EMIT page.adopted(row_of(page, "h100-sxm-pcie5", "streamed"));
