@@ -206,8 +206,7 @@ class PlanSearch {
     }
     void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
-        for (const char* field : {"checkpoints", "keep_attention_layers", "deferred_layers"})
-            training_option(field).set(start, training_option(field).get(asked_));
+        start.deferred_layers = asked_.deferred_layers;
         for (const std::int64_t parts : {1, 2, 4}) {
             const Seconds before = trials_.best().seconds;
             if (parts > 1) {

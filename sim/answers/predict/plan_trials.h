@@ -34,7 +34,7 @@ class PlanTrials {
     bool could_gain(Seconds at_least) const { return at_least < best_.seconds * (1 - kLeastWorth); }
 
     void try_plan(const Planned& one) { try_beyond(one, 1); }
-    /// With any number of resident layers that fits. The fastest of those that were simulated.
+    /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
     TimedTraining try_layers(const PlanWay& way);
 
     /// That the plan takes by its largest share.
