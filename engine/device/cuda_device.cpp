@@ -60,6 +60,8 @@ class CudaDevice final : public Device {
         facts.name = properties.name;
         facts.is_gpu = true;
         facts.has_fp8 = 10 * properties.major + properties.minor >= kFirstFp8Capability;
+        // cuDNN's backward takes memory for documents x the longest on others.
+        facts.has_document_attention = properties.major == 9 || properties.major == 10;
         facts.memory_capacity = static_cast<Bytes>(total);
         facts.context = context_;
         facts.numa_node = numa_node_of(ordinal_);

@@ -1,5 +1,7 @@
 #include "engine/run/streamed_step.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -203,6 +205,8 @@ std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_
         std::int32_t* out = host_buffers_.documents() + j * (tokens + 1);
         const auto end = std::ranges::lower_bound(begins, (j + 1) * tokens);
         const auto count = end - begins.begin();
+        if (count == 0 || begins.front() != j * tokens)
+            throw InternalError(fmt::format("no document begins micro-batch {}", j));
         for (const std::int32_t begin : begins.first(static_cast<std::size_t>(count)))
             *out++ = static_cast<std::int32_t>(begin - j * tokens);
         *out = static_cast<std::int32_t>(tokens);

@@ -9,9 +9,7 @@
 
 namespace sluice {
 
-StepTokens tokens_of(const Batch& batch) {
-    return {batch.inputs, batch.targets, batch.documents};
-}
+StepTokens tokens_of(const Batch& batch) { return {batch.inputs, batch.targets, batch.documents}; }
 
 std::int64_t counted_targets(const Batch& batch) {
     return std::count_if(batch.targets.begin(), batch.targets.end(),

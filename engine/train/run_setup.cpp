@@ -56,6 +56,14 @@ MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
 
 namespace {
 
+void check_documents(const TrainingSpec& training, const DeviceFacts& device) {
+    if (!training.within_documents() || !device.is_gpu || device.has_document_attention) return;
+    throw InputError(
+        fmt::format("--attend-within is document, but {} cannot do this within the planned memory: "
+                    "NVIDIA's GPUs of compute capability 9 and 10 can; give sequence",
+                    device.name));
+}
+
 std::string products_in_fp8(const TrainingSpec& training) {
     const bool layers = training.compute == Compute::fp8,
                head = training.head_gradients == Compute::fp8;

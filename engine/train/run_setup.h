@@ -26,6 +26,9 @@ MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
 
 /// Activations in fp32: every device buffer has twice the planned bytes.
 PlannedStep with_double_device_memory(PlannedStep plan);
+/// Throws InputError if attention shall stay within documents on a GPU that cannot.
+void check_documents(const TrainingSpec& training, const DeviceFacts& device);
+
 
 /// Host memory for state that is still to be written when it changes (StateSnapshot): what
 /// --save-memory says, else all that is needed or half of what the plan and other programs leave;

@@ -15,6 +15,7 @@ void WholeRun::prepare() {
     device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
     type_ = choose_precision(settings_, device_facts_);
+    check_documents(training_, device_facts_);
     check_fp8(training_, device_facts_);
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     if (training_.optimizer_threads == 0)
@@ -22,10 +23,6 @@ void WholeRun::prepare() {
     if (settings_.expected && !device_facts_.is_gpu)
         say("note: the prediction is for a GPU and this run is on the CPU, so how they differ says "
             "nothing about the plan\n");
-    if (training_.within_documents() && device_facts_.is_gpu)
-        throw InputError(
-            "--attend-within document: runs with --device cpu alone, since its gradients on a GPU "
-            "are not verified yet; leave it out");
     check_plan_inputs(model_, machine_, training_);
     plan_ = plan_streamed(model_, machine_, training_);
     save_memory_ = choose_save_memory(settings_, planned().fit, host_facts_, model_, training_);

@@ -30,29 +30,20 @@ CudaKernels::~CudaKernels() = default;
 
 void CudaKernels::gemm(const Product& product) { gemm_->run(product); }
 
-namespace {
-void require_none(const Documents& documents, const char* operation) {
-    require(!documents.present(), operation, "attention over whole sequences");
-}
-}  // namespace
-
 void CudaKernels::attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
                             Documents documents) {
-    require_none(documents, "attention");
-    attention_->forward(shape, qkv, out, statistics);
+    attention_->forward(shape, qkv, out, statistics, documents);
 }
 
 void CudaKernels::attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,
                                      const float* statistics, Matrix dout, Matrix dqkv,
                                      void* workspace, Documents documents) {
-    require_none(documents, "attention_backward");
-    attention_->backward({shape, qkv, out, statistics, dout, dqkv}, workspace);
+    attention_->backward({shape, qkv, out, statistics, dout, dqkv, documents}, workspace);
 }
 
 std::int64_t CudaKernels::attention_workspace_bytes(const AttentionShape& shape,
                                                     Documents documents) {
-    require_none(documents, "attention_workspace_bytes");
-    return attention_->workspace_bytes(shape);
+    return attention_->workspace_bytes(shape, documents);
 }
 
 void CudaKernels::fill_zero(void* data, std::int64_t bytes) {

@@ -52,8 +52,8 @@ class CudaKernels final : public Kernels {
                             Vector dquery_weight, Vector dkey_weight, bool accumulate) override;
     void rotary(const AttentionShape& shape, const RotaryShape& rotary, Matrix qkv,
                 bool backward) override;
-    /// statistics: (sequences, heads, sequence). The first call with a shape builds its plan. Here
-    /// and below no documents are supported.
+    /// statistics: (sequences, heads, sequence), with documents (tokens, heads). The first call
+    /// with a shape, and twice as many documents as before, builds its plan.
     void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
                    Documents documents = {}) override;
     void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,

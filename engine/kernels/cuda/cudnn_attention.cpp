@@ -1,25 +1,15 @@
 #include "engine/kernels/cuda/cudnn_attention.h"
 
-#include <cudnn_frontend.h>
-#include <fmt/format.h>
-
-#include <cmath>
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "engine/kernels/cuda/cuda_check.h"
+#include "engine/kernels/cuda/document_places.h"
 #include "engine/kernels/cuda/require.h"
-#include "sim/base/input_error.h"
 #include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
-
-namespace fe = cudnn_frontend;
-using Tensor = std::shared_ptr<fe::graph::Tensor_attributes>;
-
-struct CudnnAttention::Plan {
-    fe::graph::Graph graph;
-    std::int64_t workspace_bytes = 0;
-};
 
 struct CudnnAttention::Handle {
     cudnnHandle_t cudnn = nullptr;
@@ -30,104 +20,42 @@ struct CudnnAttention::Handle {
 
 namespace {
 
-enum TensorId : std::int64_t { kQ = 1, kK, kV, kOut, kStatistics, kDout, kDq, kDk, kDv };
-
 void check_cudnn(cudnnStatus_t status, const char* expression, int line) {
     if (status == CUDNN_STATUS_SUCCESS) return;
     throw_cuda_error(__FILE__, line, expression, cudnnGetErrorString(status), "");
 }
 #define SLUICE_CHECK_CUDNN(expression) check_cudnn((expression), #expression, __LINE__)
 
-void check_graph(fe::error_t error, const char* step, const AttentionShape& shape) {
-    if (error.is_good()) return;
-    const std::string text = fmt::format(
-        "attention of {} sequences of {} tokens, {} heads and {} key/value heads of {} elements, "
-        "window {}: cuDNN cannot {}: {}",
-        shape.sequences, shape.sequence, shape.heads, shape.kv_heads, shape.head_dim, shape.window,
-        step, error.get_message());
-    if (error.get_code() == fe::error_code_t::GRAPH_NOT_SUPPORTED)
-        throw InputError(text + "; choose another model, sequence length or GPU");
-    throw CudaError(text);
-}
-
-/// The documented limits of cuDNN, in the terms of the model's config.
-void require_supported(const AttentionShape& shape) {
-    if (shape.head_dim % 8 != 0 || shape.head_dim > 256) {
-        throw InputError(fmt::format(
-            "model: head_dim is {}, expected a multiple of 8 up to 256 for attention on the GPU; "
-            "choose another model",
-            shape.head_dim));
-    }
-    if (shape.sequence < 2) {
-        throw InputError(
-            "training: sequence is 1, expected 2 or more for attention on the GPU; use longer "
-            "sequences");
-    }
-}
-
-/// The place of the heads of q, k or v within a matrix of tokens x `stride`.
-struct HeadsView {
-    std::int64_t heads, stride;
-};
-
-Tensor add_view(fe::graph::Graph& graph, TensorId id, const AttentionShape& shape, HeadsView view) {
-    return graph.tensor(
-        fe::graph::Tensor_attributes()
-            .set_uid(id)
-            .set_dim({shape.sequences, view.heads, shape.sequence, shape.head_dim})
-            .set_stride({shape.sequence * view.stride, shape.head_dim, view.stride, 1}));
-}
-
-void set_output(const Tensor& tensor, TensorId id, const AttentionShape& shape, HeadsView view) {
-    tensor->set_uid(id)
-        .set_output(true)
-        .set_dim({shape.sequences, view.heads, shape.sequence, shape.head_dim})
-        .set_stride({shape.sequence * view.stride, shape.head_dim, view.stride, 1});
-}
-
-void set_statistics(fe::graph::Tensor_attributes& tensor, const AttentionShape& shape,
-                    std::int64_t stride) {
-    tensor.set_uid(kStatistics)
-        .set_dim({shape.sequences, shape.heads, shape.sequence, 1})
-        .set_stride({stride, shape.sequence, 1, 1})
-        .set_data_type(fe::DataType_t::FLOAT);
-}
-
-/// Scale and mask, which forward and backward share.
-template <typename Attributes>
-void set_mask(Attributes& attributes, const AttentionShape& shape) {
-    attributes.set_attn_scale(1.0F / std::sqrt(static_cast<float>(shape.head_dim)))
-        .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
-        .set_diagonal_band_right_bound(0);
-    // cuDNN keeps key j of query i if j + bound > i: the window includes the query itself.
-    if (shape.window > 0 && shape.window < shape.sequence)
-        attributes.set_diagonal_band_left_bound(static_cast<int>(shape.window));
-}
-
-void set_types(fe::graph::Graph& graph) {
-    graph.set_io_data_type(fe::DataType_t::BFLOAT16)
-        .set_intermediate_data_type(fe::DataType_t::FLOAT)
-        .set_compute_data_type(fe::DataType_t::FLOAT);
-}
-
-/// Chooses an engine and compiles it; returns the workspace it needs in bytes.
-std::int64_t build(fe::graph::Graph& graph, cudnnHandle_t handle, const AttentionShape& shape) {
-    check_graph(graph.validate(), "describe it", shape);
-    check_graph(graph.build_operation_graph(handle), "describe it", shape);
-    check_graph(graph.create_execution_plans({fe::HeurMode_t::A}), "plan it", shape);
-    check_graph(graph.check_support(), "compute it", shape);
-    check_graph(graph.build_plans(), "compile it", shape);
-    std::int64_t bytes = 0;
-    check_graph(graph.get_workspace_size(bytes), "size its workspace", shape);
-    return bytes;
-}
-
 char* part_of(const Matrix& matrix, std::int64_t first_column) {
     return static_cast<char*>(matrix.data) + first_column * bytes_of(matrix.type);
 }
 
-/// Of a sequence: they are (sequences, heads, sequence).
-std::int64_t statistics_of(const AttentionShape& shape) { return shape.heads * shape.sequence; }
+/// From sequence to sequence: they are (sequences, heads, sequence), with documents (tokens,
+/// heads).
+std::int64_t statistics_stride(const AttentionShape& shape, const Documents& documents) {
+    return documents.present() ? shape.heads : shape.heads * shape.sequence;
+}
+
+/// Between the statistics of two heads.
+std::int64_t head_stride(const AttentionShape& shape, const Documents& documents) {
+    return documents.present() ? 1 : shape.sequence;
+}
+
+/// Those that cuDNN takes at a time; one group of none where there are none.
+std::vector<Documents> groups_of(const Documents& all) {
+    std::vector<Documents> groups;
+    for (std::int64_t first = 0; first < all.count; first += kDocumentsAtOnce)
+        groups.push_back({all.begins + first, std::min(kDocumentsAtOnce, all.count - first)});
+    if (groups.empty()) groups.emplace_back();
+    return groups;
+}
+
+std::int64_t places_of(const AttentionShape& shape, const Documents& group) {
+    return group.present() ? document_places(group.count, shape.tokens()) : 0;
+}
+std::int64_t places_bytes(std::int64_t places) {
+    return places > 0 ? document_places_bytes(places) : 0;
+}
 
 /// Some key/value heads with their queries.
 AttentionShape heads_at_once(const AttentionShape& all) {
@@ -147,14 +75,78 @@ Columns columns_of(const AttentionShape& shape, std::int64_t head) {
     return {head * shape.head_dim, k, k + shape.key_width()};
 }
 
-std::int64_t aligned(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+std::int64_t aligned(std::int64_t bytes) { return divide_up(bytes, 256) * 256; }
 
-void copy_columns(cudaStream_t stream, const Matrix& to, std::int64_t first, const Matrix& from,
-                  std::int64_t first_from, std::int64_t count) {
+void copy_columns(cudaStream_t stream, const Matrix& to, const Matrix& from) {
     const auto bytes = [](std::int64_t n) { return static_cast<std::size_t>(n * kBf16); };
-    SLUICE_CHECK_CUDA(cudaMemcpy2DAsync(
-        part_of(to, first), bytes(to.stride), part_of(from, first_from), bytes(from.stride),
-        bytes(count), static_cast<std::size_t>(to.rows), cudaMemcpyDeviceToDevice, stream));
+    SLUICE_CHECK_CUDA(cudaMemcpy2DAsync(to.data, bytes(to.stride), from.data, bytes(from.stride),
+                                        bytes(from.columns), static_cast<std::size_t>(from.rows),
+                                        cudaMemcpyDeviceToDevice, stream));
+}
+
+Matrix columns(const Matrix& of, std::int64_t first, std::int64_t count) {
+    Matrix part = of;
+    part.data = part_of(of, first);
+    part.columns = count;
+    return part;
+}
+
+/// Queries, keys and values of some heads, or their gradients.
+struct Parts {
+    Matrix q, k, v;
+};
+/// As they lie in a matrix of all heads, from query head `head` on.
+Parts parts_of(const Matrix& qkv, const AttentionShape& all, const AttentionShape& part,
+               std::int64_t head) {
+    const Columns first = columns_of(all, head);
+    return {columns(qkv, first.q, part.query_width()), columns(qkv, first.k, part.key_width()),
+            columns(qkv, first.v, part.key_width())};
+}
+/// One after another in memory of parts_bytes(), each without gaps.
+Parts parts_in(char* memory, const AttentionShape& part) {
+    const std::int64_t q = part.query_width(), k = part.key_width();
+    const auto after = [&](std::int64_t width, std::int64_t count) {
+        return Matrix(memory + kBf16 * part.tokens() * width, DType::bf16, part.tokens(), count);
+    };
+    return {after(0, q), after(q, k), after(q + k, k)};
+}
+std::int64_t parts_bytes(const AttentionShape& part) {
+    return aligned(kBf16 * part.tokens() * part.qkv_width());
+}
+void copy_parts(cudaStream_t stream, const Parts& to, const Parts& from) {
+    copy_columns(stream, to.q, from.q);
+    copy_columns(stream, to.k, from.k);
+    copy_columns(stream, to.v, from.v);
+}
+
+/// Where the backward pass has what, in bytes from the start of its workspace. The first group of
+/// documents has most.
+struct BackwardMemory {
+    BackwardMemory(const AttentionShape& all, const AttentionShape& part,
+                   const Documents& documents)
+        : gradients_apart(documents.present() || part.heads < all.heads),
+          operands_apart(documents.present()),
+          gradients(places_bytes(places_of(all, groups_of(documents).front()))),
+          operands(gradients + (gradients_apart ? parts_bytes(part) : 0)),
+          cudnn(operands + (operands_apart ? parts_bytes(part) : 0)) {}
+
+    /// Gradients of some heads may not overwrite q, k and v of others. cuDNN gives memory of its
+    /// own the strides of documents' tensors, so these have no gaps.
+    bool gradients_apart, operands_apart;
+    std::int64_t gradients, operands, cudnn;  ///< after the places of documents
+};
+
+AttentionStrides backward_strides(const AttentionShape& all, const AttentionShape& part,
+                                  const BackwardMemory& at, std::int64_t qkv, std::int64_t dqkv,
+                                  std::int64_t out, std::int64_t dout, const Documents& documents) {
+    const std::int64_t q = part.query_width(), kv = part.key_width();
+    return {.q = at.operands_apart ? q : qkv,
+            .kv = at.operands_apart ? kv : qkv,
+            .out = out,
+            .dout = dout,
+            .dq = at.gradients_apart ? q : dqkv,
+            .dkv = at.gradients_apart ? kv : dqkv,
+            .statistics = statistics_stride(all, documents)};
 }
 
 }  // namespace
@@ -170,81 +162,67 @@ CudnnAttention::CudnnAttention(cudaStream_t stream, Scratch scratch, bool determ
 
 CudnnAttention::~CudnnAttention() = default;
 
-std::size_t CudnnAttention::KeyHash::operator()(const Key& key) const {
+std::size_t CudnnAttention::KeyHash::operator()(const AttentionGraphKey& key) const {
     const AttentionShape& shape = key.shape;
+    const AttentionStrides& strides = key.strides;
     std::size_t hash = 0;
-    for (const std::int64_t part : {shape.sequences, shape.sequence, shape.heads, shape.kv_heads,
-                                    shape.head_dim, shape.window, key.strides.qkv, key.strides.out,
-                                    key.strides.dout, key.strides.dqkv, key.strides.statistics})
+    for (const std::int64_t part :
+         {shape.sequences, shape.sequence, shape.heads, shape.kv_heads, shape.head_dim,
+          shape.window, strides.q, strides.kv, strides.out, strides.dout, strides.dq, strides.dkv,
+          strides.statistics, key.documents})
         hash = hash * 31 + std::hash<std::int64_t>{}(part);
     return hash;
 }
 
-const CudnnAttention::Plan& CudnnAttention::forward_plan(const Key& key) {
-    std::unique_ptr<Plan>& plan = forward_plans_[key];
-    if (plan) return *plan;
-    const AttentionShape& shape = key.shape;
-    require_supported(shape);
-    auto made = std::make_unique<Plan>();
-    set_types(made->graph);
-    const Tensor q = add_view(made->graph, kQ, shape, {shape.heads, key.strides.qkv});
-    const Tensor k = add_view(made->graph, kK, shape, {shape.kv_heads, key.strides.qkv});
-    const Tensor v = add_view(made->graph, kV, shape, {shape.kv_heads, key.strides.qkv});
-    auto attributes = fe::graph::SDPA_attributes().set_name("attention").set_generate_stats(true);
-    set_mask(attributes, shape);
-    const auto [out, statistics] = made->graph.sdpa(q, k, v, attributes);
-    set_output(out, kOut, shape, {shape.heads, key.strides.out});
-    set_statistics(*statistics, shape, key.strides.statistics);
-    statistics->set_output(true);
-    made->workspace_bytes = build(made->graph, handle_->cudnn, shape);
-    plan = std::move(made);
-    return *plan;
+const AttentionGraph& CudnnAttention::forward_graph(const AttentionGraphKey& key) {
+    std::unique_ptr<AttentionGraph>& graph = forward_graphs_[key];
+    if (!graph) graph = AttentionGraph::forward(handle_->cudnn, key);
+    return *graph;
 }
 
-const CudnnAttention::Plan& CudnnAttention::backward_plan(const Key& key) {
-    std::unique_ptr<Plan>& plan = backward_plans_[key];
-    if (plan) return *plan;
-    const AttentionShape& shape = key.shape;
-    const Strides& strides = key.strides;
-    require_supported(shape);
-    auto made = std::make_unique<Plan>();
-    set_types(made->graph);
-    const Tensor q = add_view(made->graph, kQ, shape, {shape.heads, strides.qkv});
-    const Tensor k = add_view(made->graph, kK, shape, {shape.kv_heads, strides.qkv});
-    const Tensor v = add_view(made->graph, kV, shape, {shape.kv_heads, strides.qkv});
-    const Tensor out = add_view(made->graph, kOut, shape, {shape.heads, strides.out});
-    const Tensor dout = add_view(made->graph, kDout, shape, {shape.heads, strides.dout});
-    fe::graph::Tensor_attributes statistics;
-    set_statistics(statistics, shape, strides.statistics);
-    auto attributes = fe::graph::SDPA_backward_attributes()
-                          .set_name("attention_backward")
-                          .set_deterministic_algorithm(deterministic_);
-    set_mask(attributes, shape);
-    const auto [dq, dk, dv] =
-        made->graph.sdpa_backward(q, k, v, out, dout, made->graph.tensor(statistics), attributes);
-    set_output(dq, kDq, shape, {shape.heads, strides.dqkv});
-    set_output(dk, kDk, shape, {shape.kv_heads, strides.dqkv});
-    set_output(dv, kDv, shape, {shape.kv_heads, strides.dqkv});
-    made->workspace_bytes = build(made->graph, handle_->cudnn, shape);
-    plan = std::move(made);
-    return *plan;
+const AttentionGraph& CudnnAttention::backward_graph(const AttentionGraphKey& key) {
+    std::unique_ptr<AttentionGraph>& graph = backward_graphs_[key];
+    if (!graph) graph = AttentionGraph::backward(handle_->cudnn, key, deterministic_);
+    return *graph;
 }
 
-void CudnnAttention::forward(const AttentionShape& shape, Matrix qkv, Matrix out,
-                             float* statistics) {
+void CudnnAttention::add_documents(Data& data, const AttentionGraphKey& key, const Documents& group,
+                                   void* memory) const {
+    if (!group.present()) return;
+    const AttentionStrides& strides = key.strides;
+    const DocumentPlaces found =
+        find_document_places(stream_, group, key.documents,
+                             {strides.q, strides.kv, strides.out, strides.statistics}, memory);
+    data[kDocumentLengths] = found.lengths;
+    data[kQueryBegins] = found.begins[0];
+    data[kKeyBegins] = found.begins[1];
+    data[kOutBegins] = found.begins[2];
+    data[kStatisticsBegins] = found.begins[3];
+}
+
+void CudnnAttention::forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                             Documents documents) {
     require_bf16("attention", "qkv", qkv, shape.tokens(), shape.qkv_width());
     require_bf16("attention", "out", out, shape.tokens(), shape.query_width());
-    const Plan& plan = forward_plan(
-        {shape, {.qkv = qkv.stride, .out = out.stride, .statistics = statistics_of(shape)}});
-    require(plan.workspace_bytes <= scratch_.bytes, "attention",
-            "scratch that holds cuDNN's workspace");
-    std::unordered_map<std::int64_t, void*> data{
-        {kQ, qkv.data},
-        {kK, part_of(qkv, shape.query_width())},
-        {kV, part_of(qkv, shape.query_width() + shape.key_width())},
-        {kOut, out.data},
-        {kStatistics, statistics}};
-    check_graph(plan.graph.execute(handle_->cudnn, data, scratch_.data), "run it", shape);
+    AttentionGraphKey key{shape,
+                          {.q = qkv.stride,
+                           .kv = qkv.stride,
+                           .out = out.stride,
+                           .statistics = statistics_stride(shape, documents)}};
+    Data data{{kQ, qkv.data},
+              {kK, part_of(qkv, shape.query_width())},
+              {kV, part_of(qkv, shape.query_width() + shape.key_width())},
+              {kOut, out.data},
+              {kStatistics, statistics}};
+    for (const Documents& group : groups_of(documents)) {
+        key.documents = places_of(shape, group);
+        const AttentionGraph& graph = forward_graph(key);
+        const std::int64_t workspace = aligned(graph.workspace_bytes());
+        require(workspace + places_bytes(key.documents) <= scratch_.bytes, "attention",
+                "scratch that holds cuDNN's workspace and the places of documents");
+        add_documents(data, key, group, static_cast<char*>(scratch_.data) + workspace);
+        graph.run(handle_->cudnn, data, scratch_.data);
+    }
 }
 
 void CudnnAttention::backward(const Backward& call, void* workspace) {
@@ -254,47 +232,56 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
     require_bf16(operation, "out", call.out, shape.tokens(), shape.query_width());
     require_bf16(operation, "dout", call.dout, shape.tokens(), shape.query_width());
     require_bf16(operation, "dqkv", call.dqkv, shape.tokens(), shape.qkv_width());
+    const std::int64_t needed = workspace_bytes(shape, call.documents);
     const AttentionShape part = heads_at_once(shape);
-    // Parts of gradients come to the end of the workspace, since they may overwrite q, k and v.
-    const bool in_parts = part.heads < shape.heads;
-    const std::int64_t stride = in_parts ? part.qkv_width() : call.dqkv.stride;
-    const Plan& plan = backward_plan(
-        {part, {call.qkv.stride, call.out.stride, call.dout.stride, stride, statistics_of(shape)}});
-    const Matrix gradients(static_cast<char*>(workspace) + aligned(plan.workspace_bytes),
-                           DType::bf16, part.tokens(), part.qkv_width());
-    require(plan.workspace_bytes <= workspace_bytes(shape), operation,
-            "a workspace that does not depend on the strides");
+    require(!call.documents.present() || call.out.stride == call.dout.stride, operation,
+            "out and dout with equal strides");
+    char* const memory = static_cast<char*>(workspace);
+    const BackwardMemory at(shape, part, call.documents);
+    const Parts gradients = parts_in(memory + at.gradients, part);
+    const Parts operands = parts_in(memory + at.operands, part);
+    AttentionGraphKey key{
+        part, backward_strides(shape, part, at, call.qkv.stride, call.dqkv.stride, call.out.stride,
+                               call.dout.stride, call.documents)};
+    Data data;
     // cuDNN takes all as void*, the statistics that it only reads, too.
     auto* const statistics = const_cast<float*>(call.statistics);
     for (std::int64_t head = 0; head < shape.heads; head += part.heads) {
-        const Columns from = columns_of(shape, head), to = columns_of(part, 0);
-        const Matrix& out = in_parts ? gradients : call.dqkv;
-        std::unordered_map<std::int64_t, void*> data{
-            {kQ, part_of(call.qkv, from.q)},
-            {kK, part_of(call.qkv, from.k)},
-            {kV, part_of(call.qkv, from.v)},
-            {kOut, part_of(call.out, from.q)},
-            {kStatistics, statistics + head * shape.sequence},
-            {kDout, part_of(call.dout, from.q)},
-            {kDq, part_of(out, to.q)},
-            {kDk, part_of(out, to.k)},
-            {kDv, part_of(out, to.v)}};
-        check_graph(plan.graph.execute(handle_->cudnn, data, workspace), "run it", part);
-        if (!in_parts) continue;
-        copy_columns(stream_, call.dqkv, from.q, gradients, to.q, part.query_width());
-        copy_columns(stream_, call.dqkv, from.k, gradients, to.k, part.key_width());
-        copy_columns(stream_, call.dqkv, from.v, gradients, to.v, part.key_width());
+        const Parts in_place = parts_of(call.qkv, shape, part, head);
+        const Parts wanted = parts_of(call.dqkv, shape, part, head);
+        if (at.operands_apart) copy_parts(stream_, operands, in_place);
+        const Parts& from = at.operands_apart ? operands : in_place;
+        const Parts& to = at.gradients_apart ? gradients : wanted;
+        data[kQ] = from.q.data;
+        data[kK] = from.k.data;
+        data[kV] = from.v.data;
+        data[kOut] = part_of(call.out, head * shape.head_dim);
+        data[kStatistics] = statistics + head * head_stride(shape, call.documents);
+        data[kDout] = part_of(call.dout, head * shape.head_dim);
+        data[kDq] = to.q.data;
+        data[kDk] = to.k.data;
+        data[kDv] = to.v.data;
+        for (const Documents& group : groups_of(call.documents)) {
+            key.documents = places_of(shape, group);
+            const AttentionGraph& graph = backward_graph(key);
+            require(at.cudnn + graph.workspace_bytes() <= needed, operation,
+                    "a workspace that does not depend on the strides");
+            add_documents(data, key, group, workspace);
+            graph.run(handle_->cudnn, data, memory + at.cudnn);
+        }
+        if (at.gradients_apart) copy_parts(stream_, wanted, gradients);
     }
 }
 
-std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape) {
+std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape, Documents documents) {
     const std::int64_t qkv = shape.qkv_width(), out = shape.query_width();
     const AttentionShape part = heads_at_once(shape);
-    const bool in_parts = part.heads < shape.heads;
-    const std::int64_t dqkv = in_parts ? part.qkv_width() : qkv;
-    const std::int64_t bytes =
-        backward_plan({part, {qkv, out, out, dqkv, statistics_of(shape)}}).workspace_bytes;
-    return in_parts ? aligned(bytes) + kBf16 * part.tokens() * part.qkv_width() : bytes;
+    const BackwardMemory at(shape, part, documents);
+    const AttentionStrides strides =
+        backward_strides(shape, part, at, qkv, qkv, out, out, documents);
+    return at.cudnn +
+           backward_graph({part, strides, places_of(shape, groups_of(documents).front())})
+               .workspace_bytes();
 }
 
 }  // namespace sluice

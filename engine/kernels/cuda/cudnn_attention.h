@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "engine/kernels/cuda/attention_graph.h"
 #include "engine/kernels/cuda/cuda_kernels.h"
 
 namespace sluice {
@@ -17,6 +18,7 @@ class CudnnAttention {
         Matrix qkv, out;
         const float* statistics = nullptr;
         Matrix dout, dqkv;
+        Documents documents;
     };
 
     CudnnAttention(cudaStream_t stream, Scratch scratch, bool deterministic);
@@ -25,38 +27,34 @@ class CudnnAttention {
     CudnnAttention& operator=(const CudnnAttention&) = delete;
 
     /// As in Kernels. They throw InputError for shapes that cuDNN cannot compute: a head_dim that
-    /// is no multiple of 8 or above 256 (128 on GPUs other than Hopper), sequences of one token.
-    void forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics);
+    /// is no multiple of 8 or above 256 (128 on GPUs other than Hopper), sequences of one token;
+    /// with documents a head_dim that is no multiple of 16.
+    void forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
+                 Documents documents);
     void backward(const Backward& call, void* workspace);
-    /// Of the heads that backward() takes at a time (key_heads_at_once()). Builds the plan for rows
-    /// without padding, which also fits rows with padding.
-    std::int64_t workspace_bytes(const AttentionShape& shape);
+    /// Of the heads that backward() takes at a time (key_heads_at_once()). Builds the graph for
+    /// rows without padding, which also fits rows with padding.
+    std::int64_t workspace_bytes(const AttentionShape& shape, Documents documents);
 
   private:
-    /// Elements from row to row, and of statistics from sequence to sequence.
-    struct Strides {
-        std::int64_t qkv = 0, out = 0, dout = 0, dqkv = 0, statistics = 0;
-        bool operator==(const Strides&) const = default;
-    };
-    struct Key {
-        AttentionShape shape;
-        Strides strides;
-        bool operator==(const Key&) const = default;
-    };
+    using Data = std::unordered_map<std::int64_t, void*>;
     struct KeyHash {
-        std::size_t operator()(const Key& key) const;
+        std::size_t operator()(const AttentionGraphKey& key) const;
     };
-    struct Plan;
+    using Graphs = std::unordered_map<AttentionGraphKey, std::unique_ptr<AttentionGraph>, KeyHash>;
     struct Handle;
 
-    const Plan& forward_plan(const Key& key);
-    const Plan& backward_plan(const Key& key);
+    const AttentionGraph& forward_graph(const AttentionGraphKey& key);
+    const AttentionGraph& backward_graph(const AttentionGraphKey& key);
+    /// Finds the places of a group of documents in `memory` and names them in `data`.
+    void add_documents(Data& data, const AttentionGraphKey& key, const Documents& group,
+                       void* memory) const;
 
     cudaStream_t stream_;
     Scratch scratch_;
     bool deterministic_;
     std::unique_ptr<Handle> handle_;
-    std::unordered_map<Key, std::unique_ptr<Plan>, KeyHash> forward_plans_, backward_plans_;
+    Graphs forward_graphs_, backward_graphs_;
 };
 
 }  // namespace sluice

@@ -228,8 +228,8 @@ class StreamedDeclaration {
         const double all = micro_batch_tokens(t_),
                      gradients = a.attention_gradients - (in_parts ? a.qkv : 0),
                      normed = block.in_chunks() ? a.input * all : 0;
-        const Bytes workspace =
-            attention_workspace_bytes(block.tokens(), of.heads, of.kv_heads, of.head_dim);
+        const Bytes workspace = attention_workspace_bytes(block.tokens(), of.heads, of.kv_heads,
+                                                          of.head_dim, t_.within_documents());
         return (a.backward_attention - there.attention) * all - normed +
                std::max({normed, gradients * all + static_cast<double>(workspace),
                          (a.backward_feed_forward - there.in_place) * feed_forward_tokens()});

@@ -2,6 +2,7 @@
 // heads at a time?
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/base/units.h"
@@ -10,10 +11,12 @@ namespace sluice {
 
 /// For all heads, in bytes per token: what cuDNN 9.19 asked for on an H200. The query gradient in
 /// fp32, one number per row, and with grouped heads the gradients of keys and values for each query
-/// head.
+/// head, for which it takes twice as much within documents.
 constexpr std::int64_t attention_workspace_per_token(std::int64_t heads, std::int64_t kv_heads,
-                                                     std::int64_t head_dim) {
-    const std::int64_t expanded = kv_heads < heads ? 2 * heads * head_dim * kBf16 : 0;
+                                                     std::int64_t head_dim,
+                                                     bool within_documents = false) {
+    const std::int64_t expanded =
+        kv_heads < heads ? 2 * heads * head_dim * (within_documents ? kFp32 : kBf16) : 0;
     return heads * head_dim * kFp32 + heads * kFp32 + expanded;
 }
 
@@ -38,14 +41,32 @@ constexpr bool attention_in_parts(std::int64_t tokens, std::int64_t heads, std::
     return key_heads_at_once(tokens, heads, kv_heads, head_dim) < kv_heads;
 }
 
-/// For the heads that it takes at a time, with their gradients if these are not all.
+/// Documents that attention takes at a time, so that short ones need little memory, too.
+inline constexpr std::int64_t kDocumentsAtOnce = 4096;
+
+/// At most, for each of them: its length, its place in four tensors, and what cuDNN 9.19 asked for
+/// on an H200, with its constant and what lies before multiples of 256 bytes.
+constexpr Bytes documents_workspace_bytes(std::int64_t tokens) {
+    constexpr Bytes kLength = 4, kPlaces = 4 * 8, kByCudnn = 448, kConstant = 4096;
+    return std::min(tokens, kDocumentsAtOnce) * (kLength + kPlaces + kByCudnn) + kConstant;
+}
+
+/// For the heads that it takes at a time, with their gradients if these are not all. Within
+/// documents with their gradients, queries, keys and values, which cuDNN takes there in matrices
+/// without gaps.
 constexpr Bytes attention_workspace_bytes(std::int64_t tokens, std::int64_t heads,
-                                          std::int64_t kv_heads, std::int64_t head_dim) {
+                                          std::int64_t kv_heads, std::int64_t head_dim,
+                                          bool within_documents = false) {
     const std::int64_t at_once = key_heads_at_once(tokens, heads, kv_heads, head_dim);
     const std::int64_t queries = heads / kv_heads * at_once;
-    const std::int64_t gradients =
-        at_once < kv_heads ? (queries + 2 * at_once) * head_dim * kBf16 : 0;
-    return tokens * (attention_workspace_per_token(queries, at_once, head_dim) + gradients);
+    const std::int64_t matrix = (queries + 2 * at_once) * head_dim * kBf16;
+    const std::int64_t gradients = at_once < kv_heads ? matrix : 0;
+    const std::int64_t cudnn =
+        attention_workspace_per_token(queries, at_once, head_dim, within_documents);
+    if (!within_documents) return tokens * (cudnn + gradients);
+    // Its number per row has the stride of all heads.
+    return tokens * (cudnn + 2 * matrix + (heads - queries) * kFp32) +
+           documents_workspace_bytes(tokens);
 }
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "tests/engine/cuda_kernels/attention_case.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace sluice {
@@ -44,7 +45,8 @@ double attention_flops(const AttentionShape& shape) {
 }
 
 std::int64_t HostAttention::first_key(std::int64_t token) const {
-    const std::int64_t begin = token / shape.sequence * shape.sequence;
+    std::int64_t begin = token / shape.sequence * shape.sequence;
+    if (!documents.empty()) begin = *(std::ranges::upper_bound(documents, token) - 1);
     return shape.window > 0 ? std::max(begin, token - shape.window + 1) : begin;
 }
 
@@ -69,7 +71,9 @@ std::vector<double> HostAttention::forward(std::vector<double>& statistics) cons
     for (std::int64_t token = 0; token < shape.tokens(); ++token) {
         const std::int64_t sequence = token / shape.sequence, position = token % shape.sequence;
         for (std::int64_t head = 0; head < shape.heads; ++head) {
-            const std::int64_t row = (sequence * shape.heads + head) * shape.sequence + position;
+            const std::int64_t row =
+                documents.empty() ? (sequence * shape.heads + head) * shape.sequence + position
+                                  : token * shape.heads + head;
             const auto weights =
                 probabilities(token, head, statistics[static_cast<std::size_t>(row)]);
             double* result =

@@ -19,6 +19,7 @@ double attention_share(const std::vector<double>& actual, const std::vector<doub
 struct HostAttention {
     AttentionShape shape;
     std::vector<double> qkv;
+    std::vector<std::int32_t> documents;  ///< their first tokens; empty: each sequence is one
 
     const double* query(std::int64_t token, std::int64_t head) const {
         return &qkv[index(token, head * shape.head_dim)];
@@ -44,7 +45,8 @@ struct HostAttention {
     /// Probabilities of keys first_key(token) ... token; `log_sum` is set to the log-sum-exp of the
     /// scores.
     std::vector<double> probabilities(std::int64_t token, std::int64_t head, double& log_sum) const;
-    /// (tokens, query_width); statistics (sequences, heads, sequence).
+    /// (tokens, query_width); statistics (sequences, heads, sequence), of documents (tokens,
+    /// heads).
     std::vector<double> forward(std::vector<double>& statistics) const;
     /// (tokens, qkv_width).
     std::vector<double> backward(const std::vector<double>& dout) const;
@@ -53,14 +55,33 @@ struct HostAttention {
 /// Two products over the scores that the mask leaves.
 double attention_flops(const AttentionShape& shape);
 
+/// First tokens of documents on the device.
+class DeviceDocuments {
+  public:
+    DeviceDocuments(std::vector<std::int32_t> begins, std::int64_t tokens)
+        : count_(std::ssize(begins)), begins_(with_end(std::move(begins), tokens)) {}
+    Documents view() const { return {begins_.data(), count_}; }
+
+  private:
+    static std::vector<std::int32_t> with_end(std::vector<std::int32_t> begins,
+                                              std::int64_t tokens) {
+        begins.push_back(static_cast<std::int32_t>(tokens));
+        return begins;
+    }
+    std::int64_t count_;
+    DeviceArray<std::int32_t> begins_;
+};
+
 struct AttentionCase {
     static constexpr const char* kName = "attention";
 
     struct Shape {
         AttentionShape attention;
         Layout layout = {};
+        std::vector<std::int32_t> documents = {};  ///< their first tokens
         std::string text() const {
-            return fmt::format("{}, padding {}", text_of(attention), layout.padding);
+            return fmt::format("{}, padding {}, {} documents", text_of(attention), layout.padding,
+                               documents.size());
         }
     };
 
@@ -68,17 +89,18 @@ struct AttentionCase {
         : shape(shape_),
           qkv(shape.attention.tokens(), shape.attention.qkv_width(), DType::bf16, shape.layout),
           out(shape.attention.tokens(), shape.attention.query_width(), DType::bf16, shape.layout),
-          statistics(1, shape.attention.heads * shape.attention.tokens(), DType::fp32) {
+          statistics(1, shape.attention.heads * shape.attention.tokens(), DType::fp32),
+          documents(shape.documents, shape.attention.tokens()) {
         qkv.fill_random(1, {-2, 2});
     }
     void run(CudaKernels& kernels) {
         kernels.attention(shape.attention, qkv.view(), out.view(),
-                          static_cast<float*>(statistics.view().data));
+                          static_cast<float*>(statistics.view().data), documents.view());
     }
     double check(CudaKernels& kernels) {
         std::vector<double> expected_statistics;
-        const auto expected =
-            HostAttention{shape.attention, qkv.read()}.forward(expected_statistics);
+        const auto expected = HostAttention{shape.attention, qkv.read(), shape.documents}.forward(
+            expected_statistics);
         run(kernels);
         return std::max({attention_share(out.read(), expected),
                          share_of({1e-3, 1e-4}, statistics.read(), expected_statistics),
@@ -94,6 +116,7 @@ struct AttentionCase {
   private:
     Shape shape;
     DeviceMatrix qkv, out, statistics;
+    DeviceDocuments documents;
 };
 
 struct AttentionBackwardCase {
@@ -106,25 +129,27 @@ struct AttentionBackwardCase {
           out(shape.attention.tokens(), shape.attention.query_width(), DType::bf16, shape.layout),
           dout(shape.attention.tokens(), shape.attention.query_width(), DType::bf16, shape.layout),
           dqkv(shape.attention.tokens(), shape.attention.qkv_width(), DType::bf16, shape.layout),
-          statistics(1, shape.attention.heads * shape.attention.tokens(), DType::fp32) {
+          statistics(1, shape.attention.heads * shape.attention.tokens(), DType::fp32),
+          documents(shape.documents, shape.attention.tokens()) {
         qkv.fill_random(1, {-2, 2});
         dout.fill_random(2);
     }
     /// The forward pass makes `out` and the statistics.
     void prepare(CudaKernels& kernels) {
         kernels.attention(shape.attention, qkv.view(), out.view(),
-                          static_cast<float*>(statistics.view().data));
-        const std::int64_t bytes = kernels.attention_workspace_bytes(shape.attention);
+                          static_cast<float*>(statistics.view().data), documents.view());
+        const std::int64_t bytes =
+            kernels.attention_workspace_bytes(shape.attention, documents.view());
         workspace.emplace(1, std::max<std::int64_t>(bytes / 4 + 1, 1), DType::fp32);
     }
     void run(CudaKernels& kernels) {
         if (!workspace) prepare(kernels);
         kernels.attention_backward(shape.attention, qkv.view(), out.view(),
                                    static_cast<float*>(statistics.view().data), dout.view(),
-                                   dqkv.view(), workspace->view().data);
+                                   dqkv.view(), workspace->view().data, documents.view());
     }
     double check(CudaKernels& kernels) {
-        const HostAttention host{shape.attention, qkv.read()};
+        const HostAttention host{shape.attention, qkv.read(), shape.documents};
         run(kernels);
         return std::max(share_of_parts(dqkv.read(), host.backward(dout.read())),
                         share_of_surroundings({&dqkv, &*workspace}));
@@ -145,6 +170,7 @@ struct AttentionBackwardCase {
 
     Shape shape;
     DeviceMatrix qkv, out, dout, dqkv, statistics;
+    DeviceDocuments documents;
     std::optional<DeviceMatrix> workspace;
 };
 

@@ -1,4 +1,5 @@
 #include "sim/base/input_error.h"
+#include "sim/specs/model/attention_workspace.h"
 #include "tests/engine/cuda_kernels/attention_case.h"
 #include "tests/engine/cuda_kernels/check_cases.h"
 
@@ -35,6 +36,59 @@ TEST_CASE("attention: gradients of the same shapes", "[cuda_kernels]") {
     check_cases<AttentionBackwardCase>(attention_shapes());
 }
 
+/// First tokens of documents of one and two tokens in turn.
+std::vector<std::int32_t> short_documents(std::int32_t tokens) {
+    std::vector<std::int32_t> begins;
+    for (std::int32_t token = 0; token < tokens; ++token)
+        if (token % 3 != 2) begins.push_back(token);
+    return begins;
+}
+
+/// As above, and the first tokens of documents.
+const std::vector<AttentionCase::Shape>& document_shapes() {
+    static const std::vector<AttentionCase::Shape> shapes{
+        {{1, 128, 2, 2, 64}, {}, {0}},
+        {{2, 256, 4, 2, 64}, {}, {0, 256}},
+        {{2, 256, 4, 2, 64}, {}, {0, 100, 101, 256, 500, 511}},
+        {{1, 512, 7, 1, 128}, {}, {0, 1, 2, 130, 258, 300}},
+        {{3, 100, 4, 2, 64}, {}, {0, 33, 100, 200, 210, 220, 230, 240, 299}},
+        {{1, 32, 2, 1, 16}, {}, {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}},
+        {{1, 300, 2, 2, 256}, {}, {0, 17, 150}},
+        {{2, 256, 4, 2, 64, 32}, {}, {0, 10, 200, 256, 300}},  // a window
+        {{2, 128, 4, 2, 64}, {16, 0}, {0, 40, 128, 200}},
+        {{2, 4500, 2, 1, 16}, {}, short_documents(9000)},  // more than are taken at a time
+    };
+    return shapes;
+}
+
+TEST_CASE("attention: documents of any lengths", "[cuda_kernels]") {
+    check_cases<AttentionCase>(document_shapes());
+    check_cases<AttentionBackwardCase>(document_shapes());
+}
+
+TEST_CASE("attention: documents use the workspace that is planned", "[cuda_kernels]") {
+    if (!has_gpu()) return;
+    for (const AttentionShape& shape :
+         {AttentionShape{8, 1024, 28, 4, 128}, AttentionShape{8, 1024, 14, 2, 64},
+          AttentionShape{4, 512, 8, 8, 128}}) {
+        const std::int64_t planned = attention_workspace_bytes(
+            shape.tokens(), shape.heads, shape.kv_heads, shape.head_dim, true);
+        for (const std::int64_t length : {1, 16, 100, 512}) {
+            std::vector<std::int32_t> begins;
+            for (std::int64_t token = 0; token < shape.tokens(); ++token)
+                if (token % shape.sequence % length == 0)
+                    begins.push_back(static_cast<std::int32_t>(token));
+            const DeviceDocuments documents(std::move(begins), shape.tokens());
+            const std::int64_t bytes =
+                gpu().kernels().attention_workspace_bytes(shape, documents.view());
+            CAPTURE(shape.heads, length);
+            CHECK(bytes <= planned);
+            if (length == 1) CHECK(planned - bytes < 4096);
+        }
+    }
+}
+
 TEST_CASE("attention: two runs give the same output", "[cuda_kernels]") {
     if (!has_gpu()) return;
     DeviceMatrix qkv(512, 4 * 64), first(512, 2 * 64), second(512, 2 * 64);
@@ -57,6 +111,42 @@ TEST_CASE("attention: gradients are the same in each run where that is asked for
     CHECK(first.check(kernels) <= 1);
     CHECK(second.check(kernels) <= 1);
     CHECK(first.read_dqkv() == second.read_dqkv());
+}
+
+TEST_CASE("attention: a document's gradients do not depend on its neighbours", "[cuda_kernels]") {
+    if (!has_gpu()) return;
+    const DeviceMemory scratch = allocate_on_device(kCudaScratchBytes);
+    CudaKernels kernels(gpu().stream(), {scratch.get(), kCudaScratchBytes}, {true});
+    const AttentionShape shape{1, 512, 4, 2, 64};
+    constexpr std::int64_t kFirst = 200;  // tokens of the documents that stay
+    const DeviceDocuments documents({0, 60, kFirst, kFirst + 1, 400}, shape.tokens());
+    const auto gradients = [&](unsigned seed_of_neighbours) {
+        DeviceMatrix qkv(shape.tokens(), shape.qkv_width());
+        DeviceMatrix dout(shape.tokens(), shape.query_width());
+        DeviceMatrix out(shape.tokens(), shape.query_width());
+        DeviceMatrix dqkv(shape.tokens(), shape.qkv_width());
+        DeviceMatrix statistics(1, shape.heads * shape.tokens(), DType::fp32);
+        DeviceMatrix neighbours(shape.tokens() - kFirst, shape.qkv_width());
+        qkv.fill_random(1, {-2, 2});
+        dout.fill_random(2);
+        neighbours.fill_random(seed_of_neighbours, {-2, 2});
+        wait_for_device();
+        SLUICE_CHECK_CUDA(cudaMemcpy(qkv.view().row_range(kFirst, neighbours.view().rows).data,
+                                     neighbours.view().data,
+                                     static_cast<std::size_t>(neighbours.view().elements() * kBf16),
+                                     cudaMemcpyDeviceToDevice));
+        wait_for_device();
+        auto* const sums = static_cast<float*>(statistics.view().data);
+        const DeviceMemory workspace =
+            allocate_on_device(kernels.attention_workspace_bytes(shape, documents.view()));
+        kernels.attention(shape, qkv.view(), out.view(), sums, documents.view());
+        kernels.attention_backward(shape, qkv.view(), out.view(), sums, dout.view(), dqkv.view(),
+                                   workspace.get(), documents.view());
+        std::vector<double> first = dqkv.read();
+        first.resize(static_cast<std::size_t>(kFirst * shape.qkv_width()));
+        return first;
+    };
+    CHECK(gradients(3) == gradients(4));
 }
 
 TEST_CASE("attention: heads and sequences that cuDNN cannot compute are the model's fault",

@@ -29,9 +29,10 @@ class NoKernels final : public Kernels {
     void attention(const AttentionShape&, Matrix, Matrix, float*, Documents) override {}
     void attention_backward(const AttentionShape&, Matrix, Matrix, const float*, Matrix, Matrix,
                             void*, Documents) override {}
-    std::int64_t attention_workspace_bytes(const AttentionShape& shape, Documents) override {
+    std::int64_t attention_workspace_bytes(const AttentionShape& shape,
+                                           Documents documents) override {
         return sluice::attention_workspace_bytes(shape.tokens(), shape.heads, shape.kv_heads,
-                                                 shape.head_dim);
+                                                 shape.head_dim, documents.present());
     }
     void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
     void swiglu_backward(Matrix, Matrix, EightBits) override {}
@@ -75,7 +76,8 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     NoKernels kernels;
     const Matrix x(at, DType::bf16, training.micro_batch_block().tokens(), model.hidden);
     Workspace keep = room(plan.buffers.kept.front(), training.micro_batches());
-    const LayerActivations kept = layer.keep(training.recompute, keep, training.kept_bits);
+    LayerActivations kept = layer.keep(training.recompute, keep, training.kept_bits);
+    if (training.within_documents()) kept.documents.count = x.rows;
     const BufferId fp8 = plan.buffers.fp8_operands;
     REQUIRE((fp8 != kNoBuffer) == training.computes_in_fp8());
     const auto operands_if = [&](Compute compute) {
@@ -134,6 +136,10 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                             t.weight_code_layers = code_layers;
                             for (const std::int64_t bits : {16, 8}) {
                                 t.kept_bits = bits;
+                                t.attend_within = AttendWithin::sequence;
+                                check_layer(model, t, addresses.base());
+                                if (chunk > 0) continue;
+                                t.attend_within = AttendWithin::document;
                                 check_layer(model, t, addresses.base());
                             }
                         }

@@ -160,3 +160,18 @@ TEST_CASE("streamed step: without a target that counts, loss and gradient are ze
     CHECK(outcome.loss == 0);
     CHECK(outcome.gradient_norm == 0);
 }
+
+TEST_CASE("streamed step: a micro-batch that no document begins is refused", "[run]") {
+    TrainingSpec training = tiny_training();
+    training.attend_within = AttendWithin::document;
+    training.micro_batch = training.batch / 2;
+    TinyTraining tiny(tiny_model(false), training);
+    const std::vector<std::int32_t> inputs(static_cast<std::size_t>(training.tokens()), 1),
+        none, first = {0};
+    AdamWStep adam;
+    adam.step = 1;
+    CHECK_THROWS_WITH(tiny.step().run({inputs, inputs, none}, {inputs, {}}, adam, 1e9),
+                      ContainsSubstring("no document begins micro-batch 0"));
+    CHECK_THROWS_WITH(tiny.step().run({inputs, inputs, first}, {inputs, {}}, adam, 1e9),
+                      ContainsSubstring("no document begins micro-batch 1"));
+}

@@ -58,6 +58,20 @@ TEST_CASE("run setup: a GPU without FP8 is refused in one sentence, a CPU emulat
     CHECK_NOTHROW(check_fp8(training, h200));
 }
 
+TEST_CASE("run setup: attention within documents needs a GPU that has it, or a CPU", "[train]") {
+    TrainingSpec training;
+    DeviceFacts ada;
+    ada.name = "NVIDIA L40S";
+    ada.is_gpu = true;
+    CHECK_NOTHROW(check_documents(training, ada));
+    training.attend_within = AttendWithin::document;
+    CHECK_THROWS_WITH(check_documents(training, ada),
+                      ContainsSubstring("--attend-within is document, but NVIDIA L40S cannot"));
+    CHECK_NOTHROW(check_documents(training, DeviceFacts{}));
+    ada.has_document_attention = true;
+    CHECK_NOTHROW(check_documents(training, ada));
+}
+
 TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]") {
     const TrainSettings settings = settings_that_save();
     const Bytes needed = save_memory(settings, room_of(1000 * kMiB));
