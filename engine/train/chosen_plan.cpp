@@ -68,19 +68,23 @@ std::string output_of(const std::string& command, const PlannedScenario& asked) 
 
 }  // namespace
 
-ExpectedStep choose_step(PlannedScenario asked, const std::optional<std::string>& host_memory) {
+ExpectedStep choose_step(PlannedScenario asked, PlanSearch search,
+                         const std::optional<std::string>& host_memory) {
     const std::string program = shell_quoted(planner(asked));
     asked.machine.host_memory = host_memory ? host_memory : less_memory_here(asked.machine);
     const std::string flags = scenario_flags(asked);
-    const ExpectedStep out = parse_expected_step(
-        output_of(fmt::format("{} predict{} --plan auto --json", program, flags), asked),
-        "--machine " + asked.machine.machine);
+    const ExpectedStep out =
+        parse_expected_step(output_of(fmt::format("{} predict{} --plan {} --json", program, flags,
+                                                  search == PlanSearch::fastest ? "auto" : "given"),
+                                      asked),
+                            "--machine " + asked.machine.machine);
     PlannedScenario chosen = asked;
     chosen.training = out.training;
     const auto settings = changed_settings(training_values(asked), training_values(chosen));
-    say(fmt::format("plan for {}: {}\nexpected: {} a step\n", asked.machine.machine,
-                    settings.empty() ? "as given" : setting_flags(settings),
-                    format_seconds(out.step)));
+    if (search == PlanSearch::fastest)
+        say(fmt::format("plan for {}: {}\n", asked.machine.machine,
+                        settings.empty() ? "as given" : setting_flags(settings)));
+    say(fmt::format("expected: {} a step\n", format_seconds(out.step)));
     return out;
 }
 
@@ -99,7 +103,8 @@ MachineChoice machine_for(const std::string& gpu, double cpus) {
                         gpu, match->cores, cpus)};
 }
 
-std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, const DeviceFacts& device,
+std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, PlanSearch search,
+                                             const DeviceFacts& device,
                                              const std::optional<std::string>& host_memory) {
     if (!device.is_gpu) return std::nullopt;
     if (!find_planner()) {
@@ -116,9 +121,9 @@ std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, const Device
     say(fmt::format("machine {}: {}\n", *like.machine, like.because));
     asked.machine.machine = *like.machine;
     const std::optional<Bytes> here = host_memory_capacity(host);
-    return choose_step(std::move(asked), host_memory || !here
-                                             ? host_memory
-                                             : std::optional(fmt::format("{}B", *here)));
+    return choose_step(
+        std::move(asked), search,
+        host_memory || !here ? host_memory : std::optional(fmt::format("{}B", *here)));
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // Which plan does the planner, a program of its own beside this one, choose for a machine?
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -10,11 +11,15 @@
 
 namespace sluice {
 
-/// The fastest plan with the options that were given, as `sluice predict` chooses it. Host memory:
+enum class PlanSearch : std::uint8_t { none, fastest };
+
+/// The fastest plan with the options that were given, as `sluice predict` chooses it, or their
+/// prediction where nothing is searched. Host memory:
 /// as given, else no more than there is here. Prints it. Throws InputError
 /// if the planner is not in the folder of this program, or if it refuses the scenario, for which it
 /// says the reason on standard error itself.
-ExpectedStep choose_step(PlannedScenario asked, const std::optional<std::string>& host_memory);
+ExpectedStep choose_step(PlannedScenario asked, PlanSearch search,
+                         const std::optional<std::string>& host_memory);
 
 /// A machine of the library for a GPU, by the name that its driver gives, beside so many CPUs.
 struct MachineChoice {
@@ -26,7 +31,8 @@ MachineChoice machine_for(const std::string& gpu, double cpus);
 /// choose_step() for the machine of the library that is like this one, with the host memory that is
 /// here; prints which one, or why the plan stays as asked. Empty where it does: training on the
 /// processor, no such machine, no planner beside this program.
-std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, const DeviceFacts& device,
+std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, PlanSearch search,
+                                             const DeviceFacts& device,
                                              const std::optional<std::string>& host_memory);
 
 }  // namespace sluice

@@ -10,8 +10,7 @@
 
 namespace sluice {
 
-RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& settings,
-                               std::int64_t state_bytes)
+RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& settings)
     : model_(model),
       settings_(settings),
       lock_(*settings.out),
@@ -22,12 +21,22 @@ RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& sett
         throw InputError(fmt::format(
             "--out {}: holds {} already; give --resume to continue from it, or another folder", out,
             *there));
-    std::int64_t saves =
-        settings.save_every == 0 ? 1 : (settings.steps - 1) / settings.save_every + 1;
-    if (settings.save_best) saves += settings.steps / settings.validate_every;
     if (settings.save_best) refuse_other_best(out);
-    refuse_small_disk(out, total_parameters(model) * state_bytes, saves,
-                      settings.keep + (settings.save_best ? 1 : 0));
+}
+
+void RunCheckpoints::refuse_small_disk(std::int64_t state_bytes) const {
+    const TrainSettings& s = settings_;
+    std::int64_t saves = s.save_every == 0 ? 1 : (s.steps - 1) / s.save_every + 1;
+    if (s.save_best) saves += s.steps / s.validate_every;
+    sluice::refuse_small_disk(*s.out, total_parameters(model_) * state_bytes, saves,
+                              s.keep + (s.save_best ? 1 : 0));
+}
+
+std::optional<SavedPlan> RunCheckpoints::saved_plan() const {
+    for (const std::string& folder : checkpoints_by_age(*settings_.out))
+        if (auto training = checkpoint_plan(folder); !training.empty())
+            return SavedPlan{folder, std::move(training)};
+    return std::nullopt;
 }
 
 std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -11,13 +12,23 @@
 
 namespace sluice {
 
+/// The settings that a checkpoint was trained with, by field.
+struct SavedPlan {
+    std::string folder;
+    std::map<std::string, std::string> training;
+};
+
 /// The checkpoints of one run in its --out, which no other run shares meanwhile.
 class RunCheckpoints {
   public:
-    /// Precondition: settings.out is given. `state_bytes` of a parameter. Throws InputError if
-    /// another run saves there, the disk has too little room, or checkpoints are there without
-    /// --resume.
-    RunCheckpoints(const ModelSpec& model, const TrainSettings& settings, std::int64_t state_bytes);
+    /// Precondition: settings.out is given. Throws InputError if another run saves there, it cannot
+    /// be written, or checkpoints are there without --resume.
+    RunCheckpoints(const ModelSpec& model, const TrainSettings& settings);
+
+    /// Throws InputError if the disk has too little room; `state_bytes` of a parameter.
+    void refuse_small_disk(std::int64_t state_bytes) const;
+    /// Of the newest checkpoint that says it.
+    std::optional<SavedPlan> saved_plan() const;
 
     /// Fills the store from the newest checkpoint that is not damaged and says so; empty if there
     /// is none. `settings`: settings_record() of this run. Throws InputError if all are damaged, or

@@ -45,8 +45,8 @@ struct TrainSettings {
     /// Host memory for state that is to be written while it changes; 0: steps wait until a
     /// checkpoint is written; empty: what the plan leaves
     std::optional<Bytes> save_memory;
-    bool save_best = false;  ///< keep the checkpoint with the lowest validation loss
-    bool resume = false;     ///< continue from the newest checkpoint in `out`
+    bool save_best = false;        ///< keep the checkpoint with the lowest validation loss
+    bool resume = false;           ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step
     std::optional<std::string> watch;         ///< folder of a page and of TensorBoard's files
@@ -61,8 +61,8 @@ struct TrainSettings {
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
-/// Of tokens that training reads, where their documents begin, and the held-out data; "" where there
-/// is none.
+/// Of tokens that training reads, where their documents begin, and the held-out data; "" where
+/// there is none.
 struct DataFingerprints {
     std::string tokens, documents, validation = {};
 };

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "engine/layers/layer_layout.h"
 #include "engine/machine/machine_here.h"
 #include "engine/train/progress.h"
 #include "engine/train/state_snapshot.h"
+#include "engine/train/weights_file.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -19,6 +21,16 @@ void allow_many_files() {
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void check_inputs(const ModelSpec& model, const TrainingSpec& training,
+                  const TrainSettings& settings, bool resumed) {
+    for (const LayerSpec& kind : model.kinds) layer_layout(model, kind);
+    for (const auto* data : {&settings.data, &settings.validation})
+        if (!data->empty())
+            BatchSampler(open_tokens(*data, model.vocabulary, training.within_documents()),
+                         training.batch, training.sequence, settings.seed);
+    if (settings.load && !resumed) check_weights(*settings.load, model);
 }
 
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device) {
@@ -44,6 +56,14 @@ void check_fp8(const TrainingSpec& training, const DeviceFacts& device) {
                     option));
 }
 
+void check_documents(const TrainingSpec& training, const DeviceFacts& device) {
+    if (!training.within_documents() || !device.is_gpu || device.has_document_attention) return;
+    throw InputError(
+        fmt::format("--attend-within is document, but {} cannot do this within the planned memory: "
+                    "NVIDIA's GPUs of compute capability 9 and 10 can; give sequence",
+                    device.name));
+}
+
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
                            const DeviceFacts& device) {
     std::optional<GpuFacts> gpu;
@@ -55,14 +75,6 @@ MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
 }
 
 namespace {
-
-void check_documents(const TrainingSpec& training, const DeviceFacts& device) {
-    if (!training.within_documents() || !device.is_gpu || device.has_document_attention) return;
-    throw InputError(
-        fmt::format("--attend-within is document, but {} cannot do this within the planned memory: "
-                    "NVIDIA's GPUs of compute capability 9 and 10 can; give sequence",
-                    device.name));
-}
 
 std::string products_in_fp8(const TrainingSpec& training) {
     const bool layers = training.compute == Compute::fp8,

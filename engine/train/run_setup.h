@@ -14,11 +14,20 @@ namespace sluice {
 /// A file stays open for each shard of tokens; the usual limit is 1024.
 void allow_many_files();
 
+/// Opens what the run reads, before a plan is searched and minutes of loading. Throws InputError if
+/// the model is not supported, a file is missing, or is of another model. `resumed`: the weights of
+/// --load will not be read.
+void check_inputs(const ModelSpec& model, const TrainingSpec& training,
+                  const TrainSettings& settings, bool resumed);
+
 /// Type of activations. Throws InputError if the device does not support it.
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
 
 /// Throws InputError if products shall be in FP8 on a GPU without it; says that a CPU emulates it.
 void check_fp8(const TrainingSpec& training, const DeviceFacts& device);
+
+/// Throws InputError if attention shall stay within documents on a GPU that cannot.
+void check_documents(const TrainingSpec& training, const DeviceFacts& device);
 
 /// The machine to plan for: this one, with --host-memory. Throws InputError if that is no size.
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
@@ -26,9 +35,6 @@ MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
 
 /// Activations in fp32: every device buffer has twice the planned bytes.
 PlannedStep with_double_device_memory(PlannedStep plan);
-/// Throws InputError if attention shall stay within documents on a GPU that cannot.
-void check_documents(const TrainingSpec& training, const DeviceFacts& device);
-
 
 /// Host memory for state that is still to be written when it changes (StateSnapshot): what
 /// --save-memory says, else all that is needed or half of what the plan and other programs leave;

@@ -194,6 +194,18 @@ std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64
     }
 }
 
+std::map<std::string, std::string> checkpoint_plan(const std::string& folder) {
+    std::map<std::string, std::string> plan;
+    try {
+        const auto record =
+            nlohmann::json::parse(read_text_file(path_in(folder, kTrainingRecordFile)));
+        if (record["plan"].is_object()) plan = record["plan"];
+    } catch (const InputError&) {
+    } catch (const nlohmann::json::exception&) {
+    }
+    return plan;
+}
+
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store) {
     const std::string record = path_in(folder, kTrainingRecordFile);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -109,9 +110,9 @@ struct TrainingState {
     std::string settings;
     double clip_factor = 1;  ///< of the last step: speculative clipping's guess for the next
     int state_bytes = 0;     ///< of the file that it was loaded from
-    std::optional<double> validation_loss = {};  ///< after the step, if it was asked for
-    std::string plan = {};                       ///< flags of the plan that ran, for people
-    std::vector<RecentStep> recent = {};         ///< where spikes are skipped or end the run
+    std::optional<double> validation_loss = {};    ///< after the step, if it was asked for
+    std::map<std::string, std::string> plan = {};  ///< training options as text, by field
+    std::vector<RecentStep> recent = {};           ///< where spikes are skipped or end the run
 };
 
 /// Writes out/step-N, with the files that stand beside the weights, in a temporary folder, syncs
@@ -136,6 +137,10 @@ std::optional<std::string> newest_checkpoint(const std::string& out);
 /// What the checkpoint of a step says of itself; empty if there is none, or it cannot be read.
 std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64_t step,
                                               const ModelSpec& model);
+
+/// TrainingState::plan of a checkpoint; empty if its record has none, as those of older versions,
+/// or cannot be read.
+std::map<std::string, std::string> checkpoint_plan(const std::string& folder);
 
 /// Folders of the whole checkpoints: the one that `latest` names, then by step, highest first.
 /// Otherwise as newest_checkpoint().

@@ -9,15 +9,14 @@
 namespace sluice {
 
 void WholeRun::prepare() {
-    for (const LayerSpec& kind : model_.kinds)
-        layer_layout(model_, kind);  // refuses unsupported models
     host_facts_ = read_host_facts();
     device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
     type_ = choose_precision(settings_, device_facts_);
-    check_documents(training_, device_facts_);
     check_fp8(training_, device_facts_);
+    check_documents(training_, device_facts_);
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
+    state_.plan = option_texts(training_);
     if (training_.optimizer_threads == 0)
         training_.optimizer_threads = machine_.host.best_adam_threads;
     if (settings_.expected && !device_facts_.is_gpu)
@@ -35,8 +34,6 @@ void WholeRun::prepare() {
     refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(""));
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
-    // Reports errors in files before minutes of loading.
-    if (settings_.out) checkpoints_.emplace(model_, settings_, training_.state_bytes);
     const bool documents = training_.within_documents();
     sampler_ =
         std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary, documents),
@@ -85,7 +82,6 @@ void WholeRun::start_parameters() {
     DataFingerprints data = fingerprints_.get();
     if (held_out_) data.validation = held_out_->fingerprint();
     state_.settings = settings_record(training_, settings_, *sampler_, data);
-    state_.plan = setting_flags(changed_settings(TrainingSpec{}, training_));
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;
         saved->plan = state_.plan;
@@ -107,8 +103,8 @@ void WholeRun::start_parameters() {
 }
 
 RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
-                       bool measure) {
-    return WholeRun(model, std::move(training), settings).go(measure);
+                       RunCheckpoints* checkpoints, bool measure) {
+    return WholeRun(model, std::move(training), settings, checkpoints).go(measure);
 }
 
 }  // namespace sluice

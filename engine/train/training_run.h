@@ -1,6 +1,7 @@
 // How does a whole training run go, from the first step to the last?
 #pragma once
 
+#include "engine/train/run_checkpoints.h"
 #include "engine/train/run_settings.h"
 #include "sim/plan/step.h"
 #include "sim/specs/model/model_spec.h"
@@ -16,8 +17,8 @@ struct RunResult {
 
 /// Plans, prints the plan's memory, allocates, trains, saves. Throws InputError if the input is
 /// wrong or the plan does not fit; std::runtime_error if training cannot continue (a loss that is
-/// not finite).
+/// not finite). `checkpoints`: of settings.out; null without it.
 RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
-                       bool measure);
+                       RunCheckpoints* checkpoints, bool measure);
 
 }  // namespace sluice

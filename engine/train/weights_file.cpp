@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <filesystem>
-#include <unordered_set>
 
 #include "engine/data/checksum.h"
 #include "engine/optimizer/moment_conversion.h"
 #include "sim/base/input_error.h"
-#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
@@ -175,125 +172,6 @@ void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& 
             convert_low_planes(found.block(), wanted.block());
             wanted.write(store, section);
         }
-    }
-}
-
-namespace {
-
-constexpr std::string_view kProjection = "lm_head.weight";
-constexpr std::string_view kEmbedding = "model.embed_tokens.weight";
-
-void check_tensor(const Checkpoint& file, const NamedTensor& expected, const ModelSpec& model) {
-    if (!file.has(expected.name)) {
-        if (expected.name == kProjection) {
-            throw InputError(
-                fmt::format("{}: has no tensor \"{}\", so its output projection is its embedding; "
-                            "leave out --untied, or give a --model with tie_word_embeddings true",
-                            file.path(), kProjection));
-        }
-        throw InputError(
-            fmt::format("{}: has no tensor \"{}\", expected one of shape {}; give the --model of "
-                        "these weights, "
-                        "not {}",
-                        file.path(), expected.name, shown_shape(expected.shape), model.name));
-    }
-    const TensorView tensor = file.tensor(expected.name);
-    if (tensor.shape != expected.shape) {
-        throw InputError(
-            fmt::format("{}: tensor \"{}\" has shape {}, expected {}; give the --model of these "
-                        "weights, not {}",
-                        tensor.file, expected.name, shown_shape(tensor.shape),
-                        shown_shape(expected.shape), model.name));
-    }
-    float ignored = 0;
-    read_as_fp32(tensor, 0, 0, &ignored);  // refuses types that are not weights
-}
-
-/// Older checkpoints store the projection of a tied model a second time.
-void check_tied_projection(const Checkpoint& file, const ModelSpec& model) {
-    const TensorView projection = file.tensor(kProjection), embedding = file.tensor(kEmbedding);
-    if (projection.dtype == embedding.dtype && projection.shape == embedding.shape &&
-        std::memcmp(projection.bytes.data(), embedding.bytes.data(), embedding.bytes.size()) == 0)
-        return;
-    throw InputError(
-        fmt::format("{}: tensor \"{}\" differs from \"{}\", expected the same numbers, {} being "
-                    "tied; give --untied, or a --model with tie_word_embeddings false",
-                    projection.file, kProjection, kEmbedding, model.name));
-}
-
-void check_others(const Checkpoint& file, const ParameterStore& store, const ModelSpec& model) {
-    std::unordered_set<std::string_view> known;
-    for (const NamedTensor& tensor : store.tensors()) known.insert(tensor.name);
-    std::vector<std::string> others;
-    for (const std::string& name : file.names()) {
-        if (known.contains(name) || name.ends_with("rotary_emb.inv_freq")) continue;
-        if (name == kProjection) {
-            check_tied_projection(file, model);
-        } else {
-            others.push_back(name);
-        }
-    }
-    if (others.empty()) return;
-    throw InputError(
-        fmt::format("{}: has tensor {}{}, expected no such tensor in {} layers of {}; give the "
-                    "--model of these weights",
-                    file.path(), in_quotes(others.front()),
-                    others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
-                    model.layer_count(), model.name));
-}
-
-bool is_finite_bf16(std::uint16_t bits) {
-    return (bits & 0x7F80) != 0x7F80;  // its exponent
-}
-
-[[noreturn]] void refuse_number(const TensorView& tensor, std::int64_t element, float value) {
-    throw InputError(
-        fmt::format("{}: tensor \"{}\" has {} at element {}, expected finite numbers that BF16 can "
-                    "hold, below 3.396e38; download the weights again, or in BF16",
-                    tensor.file, tensor.name, value, element));
-}
-
-/// Refuses what is not finite, also in BF16.
-void check_numbers(const TensorView& tensor, std::int64_t begin, std::span<const float> values) {
-    for (const float& value : values)
-        if (!std::isfinite(value) || !is_finite_bf16(split_master(value).high))
-            refuse_number(tensor, begin + (&value - values.data()), value);
-}
-
-/// A checkpoint of this program has the checksums of its files beside them.
-void verify_weights(const Checkpoint& file, const ParameterStore& store) {
-    const fs::path folder = fs::path(file.path()).parent_path();
-    const std::string list = (folder / kChecksumsFile).string();
-    std::error_code error;
-    if (!fs::exists(list, error)) return;
-    std::unordered_set<std::string> read;
-    for (const NamedTensor& tensor : store.tensors()) read.insert(file.tensor(tensor.name).file);
-    std::vector<FileChecksum> files = parse_checksums(read_text_file(list), list);
-    std::erase_if(
-        files, [&](const FileChecksum& f) { return !read.contains((folder / f.name).string()); });
-    try {
-        verify_files(folder.string(), files);
-    } catch (const InputError& damage) {
-        throw InputError(
-            fmt::format("{}; load another checkpoint, or remove {} if the change is "
-                        "meant",
-                        damage.what(), list));
-    }
-}
-
-}  // namespace
-
-void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store) {
-    const Checkpoint file = open_checkpoint(path);
-    for (const NamedTensor& tensor : store.tensors()) check_tensor(file, tensor, model);
-    check_others(file, store, model);
-    verify_weights(file, store);
-    for (const NamedTensor& tensor : store.tensors()) {
-        const TensorView from = file.tensor(tensor.name);
-        store.set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
-            read_as_fp32(from, begin, count, out);
-            check_numbers(from, begin, {out, static_cast<std::size_t>(count)});
-        });
     }
 }
 

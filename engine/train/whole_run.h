@@ -23,10 +23,12 @@ namespace sluice {
 
 class WholeRun {
   public:
-    WholeRun(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings)
+    WholeRun(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,
+             RunCheckpoints* checkpoints)
         : model_(model),
           training_(std::move(training)),
           settings_(settings),
+          checkpoints_(checkpoints),
           spikes_(settings.spike_deviations) {}
 
     RunResult go(bool measure);
@@ -54,10 +56,10 @@ class WholeRun {
     const ModelSpec& model_;
     TrainingSpec training_;
     const TrainSettings& settings_;
+    RunCheckpoints* checkpoints_;  ///< with --out
     HostFacts host_facts_;
     std::unique_ptr<Device> device_;
     DeviceFacts device_facts_;
-    std::optional<RunCheckpoints> checkpoints_;  ///< with --out
     DType type_ = DType::bf16;
     MachineSpec machine_;
     StreamedPlan plan_;
@@ -68,7 +70,7 @@ class WholeRun {
     std::optional<CheckpointSaver> saver_;  ///< with --out; reads the store, and step_ calls it
     std::unique_ptr<BatchSampler> sampler_;
     std::future<DataFingerprints> fingerprints_;  ///< without the held-out data's
-    std::optional<HeldOut> held_out_;       ///< with --validation
+    std::optional<HeldOut> held_out_;             ///< with --validation
     std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;
     TrainingState state_;

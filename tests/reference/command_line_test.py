@@ -61,6 +61,32 @@ class CommandLine(unittest.TestCase):
                 self.assertIn("cannot be written", self.refusal(**{name: lost}))
         self.assertEqual(self.data.read_bytes(), before)
 
+    def test_inputs_are_checked_before_a_plan_is_searched(self):
+        """The planner says on standard output which plan it chose, and --out is made after."""
+        planner = dict(machine="h200-sxm-pcie5", out=self.folder / "out")
+        locked = self.folder / "a-file"
+        locked.write_text("")
+        for options, words in (
+            (dict(data=self.folder / "dat.bin"), "dat.bin"),
+            (dict(validation=self.folder / "held.bin"), "held.bin"),
+            (dict(load=self.folder / "weights"), "weights"),
+            (dict(seq=20_000), "expected at least 20001"),
+            (dict(report=self.folder / "no" / "report.json"), "cannot be written"),
+            (dict(out=locked / "out"), "a-file"),
+            (dict(on_spike="skip"), "--clipping exact"),
+            (dict(plan="given"), "--plan may be auto"),
+            (dict(save_memory="much"), "--save-memory"),
+        ):
+            with self.subTest(**options):
+                done = subprocess.run(
+                    self.words(**{**planner, **options}), capture_output=True, text=True, timeout=60
+                )
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertFalse((self.folder / "out").exists())
+
     def test_a_budget_that_is_too_small_is_named(self):
         said = self.refusal(device_budget_bytes="1MB")
         self.assertIn("does not fit: the budget of device memory needs", said)

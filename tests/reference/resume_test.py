@@ -169,6 +169,21 @@ class ResumeTest(unittest.TestCase):
         self.assert_same(broken.finish(), unbroken)
         self.assertEqual(len(read_log(broken.log)), STEPS)  # no step was lost or done again
 
+    def test_a_resumed_run_keeps_its_plan(self):
+        words = dict(LONG_STEPS, micro_batch=2, clipping="exact")
+        unbroken = self.training("planned", **words).finish()
+        broken = self.training("interrupted-plan", **words)
+        process = broken.start_and_wait_for(3)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(), 128 + signal.SIGTERM)
+        for name in ("micro-batch", "clipping", "batch", "seq"):
+            at = broken.words.index("--" + name)
+            del broken.words[at : at + 2]
+        folder = broken.out / (broken.out / "latest").read_text().strip()
+        self.assert_same(broken.finish(), unbroken)
+        said = (broken.folder / "output.txt").read_text()
+        self.assertIn(f"plan of {folder}: --micro-batch 2 --seq 128 --clipping exact;", said)
+
     def test_an_interrupted_run_saves_and_goes_on_bit_by_bit(self):
         unbroken = self.training("uninterrupted", **LONG_STEPS).finish()
         for number in (signal.SIGINT, signal.SIGTERM):

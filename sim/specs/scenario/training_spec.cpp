@@ -34,6 +34,13 @@ std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingS
     return out;
 }
 
+std::map<std::string, std::string> option_texts(const TrainingSpec& spec) {
+    std::map<std::string, std::string> texts;
+    for (const Option& option : training_options())
+        if (has_option(spec.schedule, option)) texts[option.field] = option_text(spec, option);
+    return texts;
+}
+
 std::string setting_flags(const std::vector<Setting>& settings) {
     std::string out;
     for (const Setting& one : settings)

@@ -173,6 +173,9 @@ void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
 /// Value of an option as text: a choice's name, or the number.
 std::string option_text(const TrainingSpec& spec, const Option& option);
 
+/// The options of the spec's schedule as text, by field.
+std::map<std::string, std::string> option_texts(const TrainingSpec& spec);
+
 /// Sets the options that a JSON object gives, by their fields. Throws InputError.
 void set_options(TrainingSpec& spec, const JsonObject& object);
 

@@ -43,7 +43,7 @@ TEST_CASE("saver: files are those of a run that waits, whatever the memory for c
             const TempFolder temp, plain;
             TinyStore tiny(tiny_model(), 6, resident);
             const TrainSettings settings = saving_settings(temp);
-            RunCheckpoints checkpoints(tiny.model, settings, 6);
+            RunCheckpoints checkpoints(tiny.model, settings);
             CheckpointSaver saver(checkpoints, tiny.store, copies, tiny.pool, *tiny.device);
             for (const std::int64_t step : {1, 2, 3}) {
                 save_checkpoint(plain.path(), tiny.model, tiny.store, state_after(step), 9);
@@ -62,7 +62,7 @@ TEST_CASE("saver: a disk that fills stops neither the step nor the next checkpoi
     const TempFolder temp;
     TinyStore tiny(tiny_model());
     const TrainSettings settings = saving_settings(temp);
-    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings);
     CheckpointSaver saver(checkpoints, tiny.store, 1, tiny.pool, *tiny.device);
     {
         const FileSizeLimit limit(2000);

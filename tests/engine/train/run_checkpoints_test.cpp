@@ -33,19 +33,19 @@ TEST_CASE("run: goes on from the newest checkpoint without damage", "[train]") {
     save(tiny, temp, 20);
     const TrainSettings settings = settings_in(temp, true);
     {
-        RunCheckpoints checkpoints(tiny.model, settings, 12);
+        RunCheckpoints checkpoints(tiny.model, settings);
         CHECK(checkpoints.load(tiny.store, "{}")->step == 20);
     }
     std::string bytes = temp.read("step-00000020/optimizer.safetensors");
     bytes.back() = static_cast<char>(bytes.back() ^ 4);
     temp.write("step-00000020/optimizer.safetensors", bytes);
     {
-        RunCheckpoints checkpoints(tiny.model, settings, 12);
+        RunCheckpoints checkpoints(tiny.model, settings);
         CHECK(checkpoints.load(tiny.store, "{}")->step == 10);
         CHECK(tiny.bytes() == older);
     }
     std::filesystem::remove(temp.path("step-00000010/checksums.xxh3"));
-    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings);
     CHECK_THAT(input_error_of([&] { checkpoints.load(tiny.store, "{}"); }),
                ContainsSubstring("holds no checkpoint without damage"));
 }
@@ -55,7 +55,7 @@ TEST_CASE("run: after a loss that is not finite, only checkpoints from before ar
     const TempFolder temp;
     TinyStore tiny(tiny_model());
     const TrainSettings settings = settings_in(temp, true);
-    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings);
     CHECK(checkpoints.advice_after_divergence(30) == "no checkpoint was saved");
     for (const std::int64_t step : {10, 20})
         checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, std::nullopt);
@@ -85,13 +85,13 @@ TEST_CASE("run: checkpoints are not mixed with those of another run", "[train]")
     TinyStore tiny(tiny_model());
     const TrainSettings fresh = settings_in(temp, false);
     {
-        RunCheckpoints checkpoints(tiny.model, fresh, 12);
+        RunCheckpoints checkpoints(tiny.model, fresh);
         CHECK_FALSE(checkpoints.load(tiny.store, "{}"));
-        CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, fresh, 12); }),
+        CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, fresh); }),
                    ContainsSubstring("another sluice-train saves here now"));
     }
     save(tiny, temp, 1);
-    CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, fresh, 12); }),
+    CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, fresh); }),
                ContainsSubstring("give --resume"));
 }
 
@@ -102,7 +102,7 @@ constexpr const char* kHeldOut = R"({"validation":"a"})";
 TrainingState validated(std::int64_t step, double loss) {
     TrainingState state{step, 16 * step, 5, kHeldOut};
     state.validation_loss = loss;
-    state.plan = "--buffer-depth 3";
+    state.plan = {{"buffer_depth", "3"}};
     return state;
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("run: the checkpoint with the lowest validation loss stays", "[train]"
         checkpoints.save(tiny.store, validated(step, loss), false, std::nullopt);
     };
     {
-        RunCheckpoints checkpoints(tiny.model, settings, 12);
+        RunCheckpoints checkpoints(tiny.model, settings);
         CHECK_FALSE(checkpoints.is_due(10, std::nullopt));
         CHECK(checkpoints.is_due(10, 3.0));
         CHECK_FALSE(checkpoints.is_due(10, std::nan("")));
@@ -134,7 +134,7 @@ TEST_CASE("run: the checkpoint with the lowest validation loss stays", "[train]"
     }
     CHECK(best_of(temp) == "step-00000020");
     CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{50, 40, 20});
-    RunCheckpoints again(tiny.model, settings, 12);
+    RunCheckpoints again(tiny.model, settings);
     CHECK(again.load(tiny.store, kHeldOut)->validation_loss == 2.5);
     CHECK_FALSE(again.is_due(60, 2.1));
     CHECK(again.is_due(60, 1.9));
@@ -154,7 +154,7 @@ TEST_CASE("run: a kill before the link to the best is made up for", "[train]") {
         save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 2, {}, {}, {},
                         step == 1);
     CHECK(best_of(temp) == "step-00000001");
-    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings);
     checkpoints.load(tiny.store, kHeldOut);
     CHECK(best_of(temp) == "step-00000002");
 }
@@ -171,7 +171,7 @@ TEST_CASE("run: the best is one of those that the run goes on from", "[train]") 
     CHECK(best_of(temp) == "step-00000003");
     temp.write("step-00000003/model.safetensors", "damaged");
     {
-        RunCheckpoints checkpoints(tiny.model, settings, 12);
+        RunCheckpoints checkpoints(tiny.model, settings);
         CHECK(checkpoints.load(tiny.store, kHeldOut)->step == 2);
         CHECK(best_of(temp) == "step-00000001");
         // The step that is trained again is the best again, and its folder is replaced.
@@ -183,7 +183,7 @@ TEST_CASE("run: the best is one of those that the run goes on from", "[train]") 
     // Nothing before it has a loss on this data.
     for (const char* step : {"step-00000003", "step-00000002"})
         temp.write(std::string(step) + "/model.safetensors", "damaged");
-    RunCheckpoints checkpoints(tiny.model, settings, 12);
+    RunCheckpoints checkpoints(tiny.model, settings);
     CHECK(checkpoints.load(tiny.store, R"({"validation":"b"})")->step == 1);
     CHECK_FALSE(std::filesystem::exists(std::filesystem::symlink_status(temp.path("best"))));
 }
@@ -194,7 +194,7 @@ TEST_CASE("run: a user's own `best` is not touched", "[train]") {
     TrainSettings settings = settings_in(temp, true);
     settings.save_best = true;
     temp.write("best", "mine");
-    CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, settings, 12); }),
+    CHECK_THAT(input_error_of([&] { RunCheckpoints(tiny.model, settings); }),
                ContainsSubstring(temp.path("best") + ": is there already"));
 }
 
@@ -203,8 +203,24 @@ TEST_CASE("run: a checkpoint says what made it", "[train]") {
     TinyStore tiny(tiny_model());
     save_checkpoint(temp.path(), tiny.model, tiny.store, validated(1, 2.5), 1);
     const auto record = nlohmann::json::parse(temp.read("step-00000001/training.json"));
-    CHECK(record["plan"] == "--buffer-depth 3");
+    CHECK(record["plan"] == nlohmann::json{{"buffer_depth", "3"}});
     CHECK_THAT(record["program"].get<std::string>(), ContainsSubstring("sluice-train "));
     CHECK(record["validation_loss"] == 2.5);
     CHECK(record["data_position"] == 16);
+}
+
+TEST_CASE("run: a plan to go on with is that of the newest checkpoint that says it", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    const TrainSettings settings = settings_in(temp, true);
+    RunCheckpoints checkpoints(tiny.model, settings);
+    CHECK_FALSE(checkpoints.saved_plan());
+    save(tiny, temp, 1);  // says none
+    CHECK_FALSE(checkpoints.saved_plan());
+    save_checkpoint(temp.path(), tiny.model, tiny.store, validated(2, 2.5), 3);
+    save(tiny, temp, 3);
+    // As older versions wrote it.
+    temp.write("step-00000003/training.json", R"({"plan": "--buffer-depth 4"})");
+    CHECK(checkpoints.saved_plan()->folder == temp.path("step-00000002"));
+    CHECK(checkpoints.saved_plan()->training.at("buffer_depth") == "3");
 }

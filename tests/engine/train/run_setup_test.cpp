@@ -146,7 +146,8 @@ TEST_CASE("chosen plan: on a GPU that is known, the planner beside this program 
     asked.model.model = "qwen2.5-7b";
     asked.training["batch"] = "8";
     const auto chosen = [&](const char* name, bool is_gpu) {
-        return choose_step_here(asked, {.name = name, .is_gpu = is_gpu}, "128GiB");
+        return choose_step_here(asked, PlanSearch::fastest, {.name = name, .is_gpu = is_gpu},
+                                "128GiB");
     };
     CHECK_FALSE(chosen("NVIDIA H200", false));
     CHECK_FALSE(chosen("NVIDIA GeForce GTX 480", true));

@@ -1,0 +1,81 @@
+#include "engine/cli/run_plan.h"
+
+#include <fmt/format.h>
+
+#include "engine/device/device.h"
+#include "engine/train/chosen_plan.h"
+#include "engine/train/progress.h"
+#include "sim/base/input_error.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view kAuto = "auto", kGiven = "given";
+
+void refuse_two_plans(const TrainFlags& flags) {
+    if (flags.plan && flags.plan != kAuto && !flags.scenario.given.machine.machine.empty())
+        throw InputError(fmt::format(
+            "--machine {}: the planner chooses for it, so --plan may be auto, but not {}",
+            flags.scenario.given.machine.machine, *flags.plan));
+}
+
+/// A prediction's file gives all settings.
+RunPlan read_plan(const TrainFlags& flags) {
+    RunPlan plan{flags.scenario.given, read_expected_step(*flags.plan), true};
+    std::string other = flags.scenario.training_file ? "--training" : "";
+    for (const Option& option : training_options())
+        if (plan.asked.training.contains(option.field)) other = option_flag(option);
+    if (!other.empty())
+        throw InputError(
+            fmt::format("--plan {}: gives all settings, so {} may not be given; predict with it",
+                        *flags.plan, other));
+    plan.asked.training = plan.expected->training;
+    return plan;
+}
+
+/// What is given now goes before what the checkpoint says.
+RunPlan kept_plan(const PlannedScenario& given, const SavedPlan& saved) {
+    RunPlan plan{given, std::nullopt, true};
+    plan.asked.training.insert(saved.training.begin(), saved.training.end());
+    try {
+        read_training(plan);
+    } catch (const InputError& error) {
+        throw InputError(
+            fmt::format("{}; what is not given is that of {}, and --plan auto chooses "
+                        "it anew",
+                        error.what(), saved.folder));
+    }
+    const auto settings = changed_settings(training_values(given), training_values(plan.asked));
+    say(fmt::format("plan of {}: {}; --plan auto chooses anew\n", saved.folder,
+                    settings.empty() ? "as given" : setting_flags(settings)));
+    return plan;
+}
+
+}  // namespace
+
+RunPlan asked_plan(const TrainFlags& flags, const std::optional<SavedPlan>& saved) {
+    refuse_two_plans(flags);
+    const bool from_file = flags.plan && flags.plan != kAuto && flags.plan != kGiven;
+    if (from_file) return read_plan(flags);
+    const PlannedScenario given = asked_scenario(flags.scenario);
+    if (saved && !flags.plan) return kept_plan(given, *saved);
+    return {given, std::nullopt, false};
+}
+
+TrainingSpec read_training(const RunPlan& plan) { return read_training(plan.asked); }
+
+RunPlan planned_run(RunPlan plan, const TrainFlags& flags) {
+    if (flags.plan == kGiven || plan.expected) return plan;
+    const TrainSettings& s = flags.settings;
+    const PlanSearch search = plan.is_chosen ? PlanSearch::none : PlanSearch::fastest;
+    if (!plan.asked.machine.machine.empty()) {
+        plan.expected = choose_step(plan.asked, search, s.host_memory);
+    } else {
+        const auto device = make_device(s.device, s.cpu_threads, read_host_facts());
+        plan.expected = choose_step_here(plan.asked, search, device->facts(), s.host_memory);
+    }
+    if (plan.expected) plan.asked.training = plan.expected->training;
+    return plan;
+}
+
+}  // namespace sluice

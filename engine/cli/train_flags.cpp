@@ -1,0 +1,184 @@
+#include "engine/cli/train_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/base/output_files.h"
+
+namespace sluice {
+namespace {
+
+/// The place of a name, or the number of names.
+template <typename Names>
+std::ptrdiff_t place_in(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) - names.begin();
+}
+
+/// A check for CLI11; `names` must outlive it.
+template <typename Names>
+auto one_of(const Names& names, std::string flag, std::string expected) {
+    return
+        [&names, flag = std::move(flag), expected = std::move(expected)](const std::string& name) {
+            return place_in(names, name) < std::ssize(names)
+                       ? std::string()
+                       : fmt::format("{} is \"{}\", expected {}", flag, name, expected);
+        };
+}
+
+}  // namespace
+
+void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
+    // CLI11's own checks let "nan" pass.
+    const auto finite = [](const std::string& text) {
+        const std::optional<double> number = parse_number(text);
+        return number && std::isfinite(*number) ? "" : text + " is no finite number";
+    };
+    const auto above_zero = [](const std::string& text) {
+        return parse_number(text).value_or(0) > 0 ? "" : text + " is no number above 0";
+    };
+    const auto zero_or_more = [](const std::string& text) {
+        return parse_number(text).value_or(-1) >= 0 ? "" : text + " is no number from 0 on";
+    };
+    const auto add = [&](const char* name, auto& value, const char* help) {
+        return app.add_option(name, value, help)
+            ->group("Optimizer")
+            ->check(finite)
+            ->capture_default_str();
+    };
+    add("--steps", s.steps, "steps in total, including those before --resume")
+        ->check(CLI::Range(1, 1'000'000'000));
+    add("--learning-rate", s.learning_rate, "peak learning rate")->check(above_zero);
+    add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate")
+        ->check(CLI::Range(0, 1'000'000'000));
+    app.add_option_function<std::string>(
+           "--lr-schedule",
+           [&s](const std::string& name) {
+               s.schedule = static_cast<LearningRateKind>(place_in(kLearningRateNames, name));
+           },
+           "learning rate after the warm-up: cosine, constant or linear")
+        ->group("Optimizer")
+        ->check(one_of(kLearningRateNames, "--lr-schedule", "cosine, constant or linear"))
+        ->default_str("cosine");
+    add("--final-fraction", s.final_fraction, "share of the peak learning rate at the last step")
+        ->check(CLI::Range(0.0, 1.0));
+    add("--beta1", s.beta1, "AdamW's decay of the first moment")->check(CLI::Range(0.0, 0.999999));
+    add("--beta2", s.beta2, "AdamW's decay of the second moment")->check(CLI::Range(0.0, 0.999999));
+    add("--epsilon", s.epsilon, "AdamW's epsilon")->check(above_zero);
+    add("--weight-decay", s.weight_decay, "decoupled weight decay; norms and biases have none")
+        ->check(zero_or_more);
+    add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(above_zero);
+    app.add_option_function<std::string>(
+           "--on-spike",
+           [&s](const std::string& name) {
+               s.on_spike = static_cast<OnSpike>(place_in(kOnSpikeNames, name));
+           },
+           "at a spike of loss or norm: go-on, skip (the step changes nothing; needs --clipping "
+           "exact) or stop")
+        ->group("Optimizer")
+        ->check(one_of(kOnSpikeNames, "--on-spike", "go-on, skip or stop"))
+        ->default_str("go-on");
+    add("--spike-deviations", s.spike_deviations,
+        "standard deviations above the last 128 steps from which on a step is a spike")
+        ->check(above_zero);
+    // CLI11 would take -1 and numbers beyond 2^64 as some other number.
+    add("--seed", s.seed, "seed of initial weights, shuffling and stochastic rounding")
+        ->check([](const std::string& text) {
+            std::uint64_t seed = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, seed);
+            return error == std::errc() && stop == end
+                       ? std::string()
+                       : text + " is no whole number from 0 to 2^64 - 1";
+        });
+    add("--init-deviation", s.init_deviation, "standard deviation of initial weights")
+        ->check(above_zero);
+}
+
+void add_run_flags(CLI::App& app, TrainFlags& flags) {
+    TrainSettings& s = flags.settings;
+    const auto has_name = [](const std::string& text) {
+        return std::string(text.empty() ? "is empty, expected a file or folder" : "");
+    };
+    app.add_option("--data", s.data, "token shards (.bin), text files, or folders of them")
+        ->required()
+        ->check(has_name);
+    app.add_option("--validation", s.validation,
+                   "held-out data: its loss is found without training on it")
+        ->check(has_name);
+    app.add_option("--validate-every", s.validate_every,
+                   "steps between two validation losses; there is one at the end, too")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str()
+        ->needs("--validation");
+    app.add_option("--plan", flags.plan,
+                   "a prediction of `sluice predict --json`: trains with its settings, and "
+                   "compares it with the measured step; given: trains with the options given; "
+                   "auto: the planner chooses, also where --resume would keep the plan of the "
+                   "checkpoint");
+    app.add_option("--machine", flags.scenario.given.machine.machine,
+                   "a name of `sluice machines`, or this machine's profile: trains as --plan does "
+                   "with the fastest plan for it, as sluice predict chooses it beside the options "
+                   "given; default: on a GPU, the machine of that list that is most like this one");
+    app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)")
+        ->check(has_name);
+    app.add_option("--out", s.out, "folder of checkpoints")->check(has_name);
+    app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
+        ->check(CLI::Range(0, 1'000'000'000));
+    app.add_option("--keep", s.keep,
+                   "number of newest checkpoints that stay; older ones are removed")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    app.add_option(
+        "--save-memory", flags.save_memory,
+        "host memory, as in 16GiB, with which training goes on while a checkpoint is "
+        "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
+    app.add_flag("--save-best", s.save_best,
+                 "save each step with a lower validation loss than all before, and keep the lowest "
+                 "as best in --out")
+        ->needs("--validation");
+    app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out");
+    app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+    app.add_option("--precision", s.precision,
+                   "precision of activations: auto, bf16, or fp32 (CPU only)")
+        ->capture_default_str();
+    app.add_option("--host-memory", s.host_memory,
+                   "host memory, as in 128GiB, if the system reports a wrong size");
+    app.add_option("--cpu-threads", s.cpu_threads,
+                   "threads of the CPU's kernels; 0: half the cores");
+    app.add_option("--log", s.log, "append one JSON object per step to this file")->group("Output");
+    app.add_option("--watch", s.watch,
+                   "folder of a page that shows the run in a browser, and of TensorBoard's files")
+        ->group("Output")
+        ->check(has_name);
+    app.add_option("--dump-batches", s.dump_batches,
+                   "append each step's inputs and targets to this file, as raw int32")
+        ->group("Output");
+    app.add_option("--report", flags.report, "write the measured step as JSON")->group("Output");
+    app.add_option("--trace", flags.trace, "write its operations as a Chrome trace")
+        ->group("Output");
+    app.add_option("--timeline", flags.timeline, "write its lanes over time as SVG")
+        ->group("Output");
+}
+
+void check_files(const TrainFlags& flags) {
+    const TrainSettings& s = flags.settings;
+    std::vector<std::string> inputs = input_files(flags.scenario);
+    inputs.insert(inputs.end(), s.data.begin(), s.data.end());
+    inputs.insert(inputs.end(), s.validation.begin(), s.validation.end());
+    for (const auto& input : {s.load, flags.plan})
+        if (input) inputs.push_back(*input);
+    check_output_files({{"--report", flags.report},
+                        {"--trace", flags.trace},
+                        {"--timeline", flags.timeline},
+                        {"--log", s.log, true},
+                        {"--dump-batches", s.dump_batches, true}},
+                       inputs);
+}
+
+}  // namespace sluice

@@ -1,0 +1,26 @@
+// What does the command line of sluice-train name?
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/train/run_settings.h"
+#include "sim/command_line/scenario.h"
+
+namespace sluice {
+
+/// The flags as typed. It must live as long as the command line's parser.
+struct TrainFlags {
+    ScenarioFlags scenario;
+    TrainSettings settings;
+    std::optional<std::string> save_memory, plan, report, trace, timeline;
+};
+
+/// --data, --out, --plan and others that say what a run reads and writes.
+void add_run_flags(CLI::App& app, TrainFlags& flags);
+void add_optimizer_flags(CLI::App& app, TrainSettings& settings);
+
+/// Throws InputError if a file to write is an input or cannot be written.
+void check_files(const TrainFlags& flags);
+
+}  // namespace sluice
