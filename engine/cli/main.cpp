@@ -34,6 +34,7 @@ void check_flags(const TrainFlags& flags) {
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
     for (const auto& [given, flag] : {std::pair{s.save_every > 0, "--save-every"},
                                       {s.save_best, "--save-best"},
+                                      {s.grace.has_value(), "--grace"},
                                       {flags.save_memory.has_value(), "--save-memory"}})
         if (given)
             throw InputError(

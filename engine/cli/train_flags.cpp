@@ -138,6 +138,10 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
         "--save-memory", flags.save_memory,
         "host memory, as in 16GiB, with which training goes on while a checkpoint is "
         "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
+    app.add_option("--grace", s.grace,
+                   "seconds from a signal to the end of the machine, as 30 of a spot machine: a "
+                   "checkpoint that takes longer is not begun then")
+        ->check(CLI::Range(1e-3, 1e6));
     app.add_flag("--save-best", s.save_best,
                  "save each step with a lower validation loss than all before, and keep the lowest "
                  "as best in --out")

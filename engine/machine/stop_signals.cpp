@@ -4,14 +4,24 @@
 
 #include <atomic>
 #include <csignal>
+#include <ctime>
 
 namespace sluice {
 namespace {
 
 std::string_view announcement;
 std::atomic<int> requested{0};
+std::atomic<Seconds> requested_at{0};
+
+/// A handler of signals may call it.
+Seconds now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<Seconds>(time.tv_sec) + 1e-9 * static_cast<Seconds>(time.tv_nsec);
+}
 
 extern "C" void request_stop(int signal) {
+    requested_at = now();
     requested = signal;
     std::signal(signal, SIG_DFL);  // a second one ends the program at once
     [[maybe_unused]] const auto written =
@@ -26,6 +36,8 @@ void stop_on_signals(std::string_view text) {
 }
 
 bool stop_requested() { return requested != 0; }
+
+Seconds since_stop_signal() { return stop_requested() ? now() - requested_at : 0; }
 
 int stop_signal() { return requested; }
 

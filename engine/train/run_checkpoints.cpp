@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "engine/data/files.h"
 #include "engine/train/progress.h"
 #include "sim/base/input_error.h"
 
@@ -30,6 +32,16 @@ void RunCheckpoints::refuse_small_disk(std::int64_t state_bytes) const {
     if (s.save_best) saves += s.steps / s.validate_every;
     sluice::refuse_small_disk(*s.out, total_parameters(model_) * state_bytes, saves,
                               s.keep + (s.save_best ? 1 : 0));
+}
+
+void RunCheckpoints::measure_disk(std::int64_t state_bytes) {
+    constexpr Bytes kMostOnTrial = Bytes{256} << 20;
+    const Bytes all = total_parameters(model_) * state_bytes, trial = std::min(all, kMostOnTrial);
+    const PartialFolder folder(*settings_.out, checkpoint_name(0));  // one that a kill may leave
+    const std::string bytes(static_cast<std::size_t>(trial), 'x');
+    const Seconds start = host_seconds();
+    write_output_file((std::filesystem::path(folder.path()) / "trial").string(), bytes);
+    save_time_ = (host_seconds() - start) * static_cast<double>(all) / static_cast<double>(trial);
 }
 
 std::optional<SavedPlan> RunCheckpoints::saved_plan() const {
@@ -97,10 +109,14 @@ bool RunCheckpoints::is_due(std::int64_t step, std::optional<double> validation_
 void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state, bool last,
                           std::optional<std::int64_t> rising_since, const ReadState& read) {
     const bool best = is_best(state.validation_loss);
+    const Seconds start = host_seconds();
     try {
         save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, rising_since,
                         read, best);
         if (best) best_ = state.validation_loss;
+        const Seconds took = host_seconds() - start;
+        save_time_ = has_saved_ ? std::min(save_time_, took) : took;
+        has_saved_ = true;
     } catch (const InputError& error) {
         if (last) throw;
         say_on_stderr(

@@ -27,6 +27,11 @@ class RunCheckpoints {
 
     /// Throws InputError if the disk has too little room; `state_bytes` of a parameter.
     void refuse_small_disk(std::int64_t state_bytes) const;
+    /// Measures how fast the disk takes a checkpoint, for save_time().
+    void measure_disk(std::int64_t state_bytes);
+    /// The shortest time that a checkpoint took, or that the disk needs for one before the first;
+    /// 0: not known. Precondition: none is being saved.
+    Seconds save_time() const { return save_time_; }
     /// Of the newest checkpoint that says it.
     std::optional<SavedPlan> saved_plan() const;
 
@@ -58,6 +63,8 @@ class RunCheckpoints {
     const TrainSettings& settings_;
     OutputLock lock_;
     ModelFiles beside_;
+    Seconds save_time_ = 0;
+    bool has_saved_ = false;
     std::optional<double> best_;  ///< lowest validation loss of a checkpoint, with --save-best
 };
 

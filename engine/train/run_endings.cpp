@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/machine/health_watch.h"
+#include "sim/base/format.h"
 
 namespace sluice {
 
@@ -21,6 +23,34 @@ std::string spike_words(const StepRecord& record, double deviations) {
         "{:g} standard deviations above those of the steps before",
         record.step, record.outcome.skipped ? " and changed nothing" : "", record.outcome.loss,
         record.outcome.gradient_norm, deviations);
+}
+
+std::optional<std::string> grace_words(const TrainSettings& settings, Seconds save, Seconds step) {
+    if (save + step <= *settings.grace) return std::nullopt;
+    const std::string lost =
+        settings.save_every > 0
+            ? fmt::format("up to {} steps are done again, those since the last --save-every",
+                          settings.save_every)
+            : "all steps are done again; give --save-every";
+    return fmt::format(
+        "a checkpoint takes about {}{}, longer than --grace {:g} s: after a signal {}",
+        format_seconds(save),
+        step > 0 ? fmt::format(" after a step of {}", format_seconds(step)) : "", *settings.grace,
+        lost);
+}
+
+std::string unsaved_words(const TrainSettings& settings, const StepRecord& record,
+                          std::int64_t newest, Seconds save, Seconds left) {
+    const std::int64_t again = record.step - newest;
+    // As often as one is written by the time that the next begins.
+    const auto every = static_cast<std::int64_t>(std::ceil(save / record.seconds));
+    const bool helps = settings.save_every == 0 || every < settings.save_every;
+    return fmt::format(
+        "step {} is not saved: that takes about {}, and {} of --grace are left; --resume goes on "
+        "from step {} and does {} step{} again{}",
+        record.step, format_seconds(save), format_seconds(std::max(left, 0.0)), newest, again,
+        again == 1 ? "" : "s",
+        helps ? fmt::format(", --save-every {} would leave fewer", every) : "");
 }
 
 std::string driver_words(const Nvml* gpu) {

@@ -45,6 +45,7 @@ struct TrainSettings {
     /// Host memory for state that is to be written while it changes; 0: steps wait until a
     /// checkpoint is written; empty: what the plan leaves
     std::optional<Bytes> save_memory;
+    std::optional<Seconds> grace;  ///< from a signal to the end of the machine
     bool save_best = false;        ///< keep the checkpoint with the lowest validation loss
     bool resume = false;           ///< continue from the newest checkpoint in `out`
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets

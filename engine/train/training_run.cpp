@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/train/run_endings.h"
 #include "engine/train/weights_file.h"
 #include "engine/train/whole_run.h"
 #include "sim/base/input_error.h"
@@ -34,6 +35,12 @@ void WholeRun::prepare() {
     refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(""));
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
+    if (settings_.grace) {
+        checkpoints_->measure_disk(training_.state_bytes);
+        const Seconds step = settings_.expected ? settings_.expected->step : 0;
+        if (const auto words = grace_words(settings_, checkpoints_->save_time(), step))
+            say(fmt::format("note: {}\n", *words));
+    }
     const bool documents = training_.within_documents();
     sampler_ =
         std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary, documents),

@@ -12,6 +12,7 @@ namespace sluice {
 struct RunResult {
     std::int64_t steps_done = 0;
     bool interrupted = false;         ///< by a signal, before the last step
+    bool unsaved = false;             ///< then, since --grace left too little time
     std::optional<TimedPlan> report;  ///< measured, if enough steps ran
 };
 

@@ -60,13 +60,26 @@ void WholeRun::train(RunResult& result) {
         const bool last = step == settings_.steps || result.interrupted;
         state_.validation_loss = record.validation_loss;
         if (settings_.save_best && validates) saver_->wait();  // it may be the best
-        if (checkpoints_ && (last || checkpoints_->is_due(step, record.validation_loss)))
+        result.unsaved = result.interrupted && !is_saved_in_time(record);
+        if (checkpoints_ && !result.unsaved &&
+            (last || checkpoints_->is_due(step, record.validation_loss)))
             save(step, next.position, last);
         if (result.interrupted) break;
         current = 1 - current;
     }
     step_->finish();
     if (saver_) saver_->wait();
+}
+
+bool WholeRun::is_saved_in_time(const StepRecord& record) {
+    if (!settings_.grace) return true;
+    saver_->wait();  // a checkpoint that is being written is sooner whole than a new one
+    const Seconds save = checkpoints_->save_time(), left = *settings_.grace - since_stop_signal();
+    std::vector<std::int64_t> steps = checkpoint_steps(*settings_.out);
+    std::erase_if(steps, [&](std::int64_t step) { return step > record.step; });  // damaged ones
+    if (steps.empty() || save <= left) return true;
+    say(unsaved_words(settings_, record, steps.front(), save, left) + "\n");
+    return false;
 }
 
 void WholeRun::draw_next(std::int64_t step, const Batch& now, Batch& next) {
@@ -149,7 +162,7 @@ RunResult WholeRun::go(bool measure) {
         throw std::runtime_error(error.what() + driver);
     }
     result.interrupted = stop_requested() && result.steps_done < settings_.steps;
-    if (result.steps_done > state_.step)
+    if (result.steps_done > state_.step && !result.unsaved)
         say(fmt::format("{}\n", checkpoints_
                                     ? "saved " + checkpoints_->newest().value_or("nothing")
                                     : "the weights were not saved: give --out to keep them"));

@@ -50,6 +50,8 @@ class WholeRun {
     void judge(const StepRecord& record);
     /// After the GPU has failed: what the driver says, and where to go on from.
     std::string after_failure(const std::string& sentence);
+    /// After a signal. Without a checkpoint nothing is lost by trying.
+    bool is_saved_in_time(const StepRecord& record);
     StepRecord do_step(std::int64_t step, const Batch& now, const Batch& next);
     void save(std::int64_t step, std::int64_t position, bool last);
 

@@ -169,6 +169,22 @@ class ResumeTest(unittest.TestCase):
         self.assert_same(broken.finish(), unbroken)
         self.assertEqual(len(read_log(broken.log)), STEPS)  # no step was lost or done again
 
+    def test_a_run_saves_only_what_the_grace_allows(self):
+        unbroken = self.training("ungraced", **LONG_STEPS).finish()
+        for grace, saves in ((1000, True), (0.001, False)):
+            with self.subTest(grace=grace):
+                broken = self.training(f"grace-{grace}", grace=grace, **LONG_STEPS)
+                process = broken.start_and_wait_for(5)
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(), 128 + signal.SIGTERM)
+                said = (broken.folder / "output.txt").read_text()
+                self.assertEqual("longer than --grace" in said, not saves)
+                self.assertEqual("is not saved" in said, not saves)
+                done = max(broken.losses())
+                newest = int((broken.out / "latest").read_text().removeprefix("step-"))
+                self.assertEqual(newest, done if saves else (done - 1) // 2 * 2)
+                self.assert_same(broken.finish(), unbroken)
+
     def test_a_resumed_run_keeps_its_plan(self):
         words = dict(LONG_STEPS, micro_batch=2, clipping="exact")
         unbroken = self.training("planned", **words).finish()

@@ -224,3 +224,24 @@ TEST_CASE("run: a plan to go on with is that of the newest checkpoint that says 
     CHECK(checkpoints.saved_plan()->folder == temp.path("step-00000002"));
     CHECK(checkpoints.saved_plan()->training.at("buffer_depth") == "3");
 }
+
+TEST_CASE("run: the time of a checkpoint is that of the disk, then of the quickest one",
+          "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    const TrainSettings settings = settings_in(temp, true);
+    RunCheckpoints checkpoints(tiny.model, settings);
+    CHECK(checkpoints.save_time() == 0);
+    checkpoints.measure_disk(12);
+    const Seconds trial = checkpoints.save_time();
+    CHECK(trial > 0);
+    CHECK(std::distance(std::filesystem::directory_iterator(temp.path()), {}) == 1);  // the lock
+    checkpoints.save(tiny.store, validated(1, 3), false, std::nullopt);
+    const Seconds first = checkpoints.save_time();
+    CHECK(first > 0);
+    CHECK(first != trial);
+    for (const std::int64_t step : {2, 3, 4}) {
+        checkpoints.save(tiny.store, validated(step, 3), false, std::nullopt);
+        CHECK(checkpoints.save_time() <= first);
+    }
+}
