@@ -21,7 +21,7 @@ struct FitFlags {
 
 }  // namespace
 
-void add_fit(CLI::App& app, Command& chosen) {
+void add_fit(CLI::App& app, Command& chosen, const std::string& out) {
     CLI::App* const fit = app.add_subcommand(
         "fit",
         "Makes a profile from kept measurements, on any machine. Several files of one machine are "
@@ -31,7 +31,10 @@ void add_fit(CLI::App& app, Command& chosen) {
                     "hwprofiles/measurements/NAME.json; further files hold the same machine at "
                     "other times, with all cases or some (--only)")
         ->required();
-    fit->add_option("--out", flags->out, "the profile to write")->required();
+    flags->out = out;
+    fit->add_option("--out", flags->out, "the profile to write")
+        ->capture_default_str()
+        ->required(out.empty());
     fit->add_option("--base", flags->base, kBaseHelp);
     fit->callback([&chosen, flags] {
         chosen = [flags] {

@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
     app.callback([&app, &command, flags] {
         if (app.get_subcommands().empty()) command = [flags] { return sluice::probe(*flags); };
     });
-    sluice::add_fit(app, command);
+    sluice::add_fit(app, command, flags->out);
     return sluice::run_program(
         app, [&command] { return command(); }, argc, argv);
 }

@@ -1,8 +1,10 @@
 #include "calibrate/cli/write_profile.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 
+#include "calibrate/cli/fit_command.h"
 #include "calibrate/profile/make_profile.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
@@ -126,4 +128,19 @@ TEST_CASE("check profile file: another's profile is not overwritten, unless it i
                       ContainsSubstring("no does not exist"));
     CHECK_THROWS_WITH(check_profile_file(folder.file("x.txt"), {}),
                       ContainsSubstring("ends with .json"));
+}
+
+TEST_CASE("fit: writes the program's own profile where none is named") {
+    const TemporaryFolder folder;
+    const std::string measured = folder.file("measured.json"), own = folder.file("own.json");
+    std::ofstream(measured) << measurements_json(synthetic::gpu_machine());
+    CLI::App app;
+    Command chosen;
+    add_fit(app, chosen, own);
+    app.parse("fit " + measured);
+    CHECK(chosen() == 0);
+    CHECK(fs::exists(own));
+    CLI::App without;
+    add_fit(without, chosen);
+    CHECK_THROWS_AS(without.parse("fit " + measured), CLI::RequiredError);
 }
