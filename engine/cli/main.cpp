@@ -10,6 +10,7 @@
 #include "engine/train/progress.h"
 #include "engine/train/run_setup.h"
 #include "engine/train/training_run.h"
+#include "engine/watch/run_watch.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/command_line/program.h"
@@ -29,6 +30,10 @@ std::optional<Bytes> read_save_memory(const TrainFlags& flags) {
 
 void check_flags(const TrainFlags& flags) {
     const TrainSettings& s = flags.settings;
+    if (s.weight_decay * s.learning_rate >= 1)
+        throw InputError(
+            fmt::format("--weight-decay is {:g}, expected less than 1 / --learning-rate, {:g}",
+                        s.weight_decay, 1 / s.learning_rate));
     if (s.out) return;
     if (s.resume)
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
@@ -53,6 +58,7 @@ void check_training(const TrainingSpec& training, const TrainSettings& settings)
 }
 
 int train(const TrainFlags& flags) {
+    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     TrainSettings settings = flags.settings;
     settings.save_memory = read_save_memory(flags);
     // What is wrong is found before a plan is searched.
@@ -67,15 +73,16 @@ int train(const TrainFlags& flags) {
     RunPlan plan = asked_plan(flags, checkpoints ? checkpoints->saved_plan() : std::nullopt);
     if (plan.expected) check_expected_model(*plan.expected, model);
     check_training(read_training(plan), settings);
+    if (settings.watch) create_watch_folder(*settings.watch);
     check_inputs(model, read_training(plan), settings, checkpoints && checkpoints->newest());
+    const DeviceFacts device = check_device(settings);
     if (settings.out && !checkpoints) checkpoints.emplace(model, settings);
     if (checkpoints) checkpoints->refuse_small_disk(read_training(plan).state_bytes);
-    plan = planned_run(std::move(plan), flags);
+    plan = planned_run(std::move(plan), flags, device);
     const TrainingSpec training = read_training(plan);
     check_training(training, settings);
     settings.expected = plan.expected;
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
-    std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     const bool writes = flags.report || flags.trace || flags.timeline,
                measure = writes || plan.expected;
     const RunResult result =

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/device/device.h"
 #include "engine/train/chosen_plan.h"
 #include "engine/train/progress.h"
 #include "sim/base/input_error.h"
@@ -64,17 +63,25 @@ RunPlan asked_plan(const TrainFlags& flags, const std::optional<SavedPlan>& save
 
 TrainingSpec read_training(const RunPlan& plan) { return read_training(plan.asked); }
 
-RunPlan planned_run(RunPlan plan, const TrainFlags& flags) {
+RunPlan planned_run(RunPlan plan, const TrainFlags& flags, const DeviceFacts& device) {
     if (flags.plan == kGiven || plan.expected) return plan;
-    const TrainSettings& s = flags.settings;
-    const PlanSearch search = plan.is_chosen ? PlanSearch::none : PlanSearch::fastest;
-    if (!plan.asked.machine.machine.empty()) {
-        plan.expected = choose_step(plan.asked, search, s.host_memory);
-    } else {
-        const auto device = make_device(s.device, s.cpu_threads, read_host_facts());
-        plan.expected = choose_step_here(plan.asked, search, device->facts(), s.host_memory);
+    const auto& host_memory = flags.settings.host_memory;
+    const auto ask = [&](PlanSearch search) {
+        return plan.asked.machine.machine.empty()
+                   ? choose_step_here(plan.asked, search, device, host_memory)
+                   : choose_step(plan.asked, search, host_memory);
+    };
+    if (!plan.is_chosen) {
+        plan.expected = ask(PlanSearch::fastest);
+        if (plan.expected) plan.asked.training = plan.expected->training;
+        return plan;
     }
-    if (plan.expected) plan.asked.training = plan.expected->training;
+    if (!plan.asked.machine.machine.empty()) read_machine(plan.asked.machine);  // or refuses it
+    try {
+        plan.expected = ask(PlanSearch::none);
+    } catch (const InputError& error) {  // it ran before, so that it may run now, too
+        say(fmt::format("note: the plan is not predicted: {}\n", error.what()));
+    }
     return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/cli/train_flags.h"
+#include "engine/device/device.h"
 #include "engine/train/expected_step.h"
 #include "engine/train/run_checkpoints.h"
 
@@ -24,6 +25,6 @@ RunPlan asked_plan(const TrainFlags& flags, const std::optional<SavedPlan>& save
 TrainingSpec read_training(const RunPlan& plan);
 
 /// With the planner's choice and prediction, where there is a machine to ask it for.
-RunPlan planned_run(RunPlan plan, const TrainFlags& flags);
+RunPlan planned_run(RunPlan plan, const TrainFlags& flags, const DeviceFacts& device);
 
 }  // namespace sluice

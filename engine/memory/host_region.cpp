@@ -24,7 +24,7 @@ HostRegion::HostRegion(Bytes bytes, const char* what, ThreadPool& pool, Device* 
     if (memory == MAP_FAILED) {
         throw InputError(
             fmt::format("host memory: the system does not give {:.1f} GB for {} ({}); free memory, "
-                        "or give a smaller --batch",
+                        "or give a smaller --state-bytes or --batch",
                         static_cast<double>(bytes) / kGiga, what, std::strerror(errno)));
     }
     data_ = static_cast<char*>(memory);

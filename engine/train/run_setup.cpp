@@ -33,6 +33,14 @@ void check_inputs(const ModelSpec& model, const TrainingSpec& training,
     if (settings.load && !resumed) check_weights(*settings.load, model);
 }
 
+DeviceFacts check_device(const TrainSettings& settings) {
+    const HostFacts host = read_host_facts();
+    DeviceFacts device = make_device(settings.device, settings.cpu_threads, host)->facts();
+    choose_precision(settings, device);
+    machine_of_run(settings, host, device);
+    return device;
+}
+
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device) {
     if (settings.precision == "auto") return device.is_gpu ? DType::bf16 : DType::fp32;
     if (settings.precision == "bf16") return DType::bf16;

@@ -20,6 +20,10 @@ void allow_many_files();
 void check_inputs(const ModelSpec& model, const TrainingSpec& training,
                   const TrainSettings& settings, bool resumed);
 
+/// The device of the run, before a plan is searched. Throws InputError if it, its precision or the
+/// host's memory is named wrong.
+DeviceFacts check_device(const TrainSettings& settings);
+
 /// Type of activations. Throws InputError if the device does not support it.
 DType choose_precision(const TrainSettings& settings, const DeviceFacts& device);
 

@@ -2,7 +2,9 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -33,22 +35,22 @@ std::string page_path(const std::string& folder) {
     return (std::filesystem::path(folder) / "index.html").string();
 }
 
-/// The folder, which exists now.
-std::string created(std::string folder) {
+}  // namespace
+
+std::string create_watch_folder(std::string folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
+    if (!error && ::access(folder.c_str(), W_OK) != 0) error = {errno, std::generic_category()};
     if (error)
-        throw InputError(fmt::format("--watch {}: cannot be created ({}); give another folder",
+        throw InputError(fmt::format("--watch {}: cannot be written ({}); give another folder",
                                      folder, error.message()));
     return folder;
 }
 
-}  // namespace
-
 RunWatch::RunWatch(std::string folder, RunFacts facts, std::int64_t done,
                    const std::optional<std::string>& log,
                    std::function<void(const std::string&)> warn)
-    : folder_(created(std::move(folder))),
+    : folder_(create_watch_folder(std::move(folder))),
       warn_(std::move(warn)),
       events_(folder_, done + 1, now_since_1970()) {
     page_.facts = std::move(facts);

@@ -12,6 +12,9 @@
 
 namespace sluice {
 
+/// The folder, which exists from then on. Throws InputError if it cannot be written.
+std::string create_watch_folder(std::string folder);
+
 class RunWatch {
   public:
     /// Creates `folder`. `done`: steps of earlier runs; `log`: the file that has their numbers.
