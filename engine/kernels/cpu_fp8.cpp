@@ -49,4 +49,15 @@ void cast_fp8(const Kernels::Fp8Cast& cast) {
     }
 }
 
+void transpose_codes(const Matrix& out, const Matrix& in) {
+    require(
+        is_fp8(in.type) && out.type == in.type && out.rows == in.columns && out.columns == in.rows,
+        "transpose_codes", "codes of the matrix's size");
+    const auto* const from = static_cast<const std::uint8_t*>(in.data);
+    auto* const to = static_cast<std::uint8_t*>(out.data);
+    for (std::int64_t r = 0; r < in.rows; ++r)
+        for (std::int64_t c = 0; c < in.columns; ++c)
+            to[c * out.stride + r] = from[r * in.stride + c];
+}
+
 }  // namespace sluice::cpu

@@ -259,7 +259,7 @@ class CpuKernels : public Kernels {
         const Call call(threads_);
         cpu::cast_fp8(cast);
     }
-
+    void transpose_codes(Matrix out, Matrix in) override { cpu::transpose_codes(out, in); }
     void fill_zero(void* data, std::int64_t bytes) override {
         std::fill_n(static_cast<char*>(data), bytes, '\0');
     }

@@ -75,6 +75,7 @@ void gemm(const Kernels::Product& product);
 void measure_fp8(const Matrix& in, Fp8Scale* scale);
 /// Like Kernels::cast_fp8.
 void cast_fp8(const Kernels::Fp8Cast& cast);
+void transpose_codes(const Matrix& out, const Matrix& in);
 
 /// Like Kernels::attention, in blocks of queries, so that all scores of a sequence never exist at
 /// once. statistics: (sequences, heads, sequence) log-sum-exp of the scaled scores of each query.

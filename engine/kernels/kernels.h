@@ -181,6 +181,9 @@ class Kernels : public Products {
         bool measured = false;
     };
     virtual void cast_fp8(const Fp8Cast& cast) = 0;
+    /// out (in.columns, in.rows) = in, of codes of one type. Rows are whole; on the GPU sizes are
+    /// multiples of 16.
+    virtual void transpose_codes(Matrix out, Matrix in) = 0;
     virtual void fill_zero(void* data, std::int64_t bytes) = 0;
 };
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
+#include "engine/layers/workspace.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/runs_today.h"
 
@@ -52,6 +55,22 @@ LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer) {
     l.down = placer.place(h, layer.feed_forward.intermediate);
     l.size = placer.size();
     return l;
+}
+
+LayerLayout coded_layout(const LayerLayout& layout) {
+    constexpr std::int64_t kScaleBytes = 16;  // of Fp8Scale
+    LayerLayout out = layout;
+    out.size = kScaleBytes * static_cast<std::int64_t>(std::size(kCodedMatrices));
+    const auto place = [&](TensorPlace& tensor, DType type, std::int64_t alignment) {
+        out.size = (out.size + alignment - 1) / alignment * alignment;
+        tensor.offset = out.size / bytes_of(type);
+        out.size += tensor.elements() * bytes_of(type);
+    };
+    for (const auto vector : kVectors) place(out.*vector, DType::bf16, 16);
+    // As casts place them, so that products take the same algorithms.
+    for (const auto matrix : kCodedMatrices) place(out.*matrix, DType::e4m3, kPartAlignment);
+    out.size = (out.size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    return out;
 }
 
 HeadLayout head_layout(const ModelSpec& model) {

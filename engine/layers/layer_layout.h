@@ -32,6 +32,17 @@ struct LayerLayout {
 /// Throws InputError if the trainer has no such layer (mixtures of experts, four norms, ...).
 LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer);
 
+/// The same tensors in the block that is copied in place of a layer where codes are streamed: a
+/// scale of each matrix, vectors in bf16, matrices in e4m3. Offsets are in elements of a tensor's
+/// type; size is in bytes.
+LayerLayout coded_layout(const LayerLayout& layout);
+/// The members of a layout whose products are in FP8, in the order of their scales, and the others.
+inline constexpr TensorPlace LayerLayout::*kCodedMatrices[] = {
+    &LayerLayout::qkv, &LayerLayout::output, &LayerLayout::gate_up, &LayerLayout::down};
+inline constexpr TensorPlace LayerLayout::*kVectors[] = {
+    &LayerLayout::input_norm, &LayerLayout::feed_forward_norm, &LayerLayout::qkv_bias,
+    &LayerLayout::query_norm, &LayerLayout::key_norm};
+
 /// Output projection (absent if tied) and final norm.
 struct HeadLayout {
     TensorPlace projection, norm;

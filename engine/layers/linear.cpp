@@ -10,7 +10,14 @@ Fp8Scale* take_scale(Workspace& memory) {
 }
 
 CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Orders orders) {
-    if (in.codes.scale != nullptr) return in.codes;
+    if (in.codes.scale != nullptr) {
+        const Matrix& rows = in.codes.rows;
+        if (orders == Orders::columns && !in.codes.columns.present()) {
+            in.codes.columns = memory.matrix(type, rows.columns, rows.rows);
+            kernels.transpose_codes(in.codes.columns, rows);
+        }
+        return in.codes;
+    }
     const Matrix& values = in.values;
     auto* const scale = in.scale != nullptr ? in.scale : take_scale(memory);
     CastOperand out{.scale = scale};

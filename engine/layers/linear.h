@@ -6,7 +6,8 @@
 
 namespace sluice {
 
-/// A tensor's codes, in the order of its rows and of its columns; without FP8 the tensor.
+/// A tensor's codes, in the order of its rows and of its columns; without FP8 the tensor. Columns
+/// may be absent until a product needs them.
 struct CastOperand {
     Matrix rows{}, columns{};
     Fp8Scale* scale = nullptr;

@@ -8,6 +8,7 @@
 namespace sluice {
 namespace {
 
+using Of = LayerLayout;
 RotaryShape rotary_shape(const RotarySpec& r) {
     return {r.theta, r.factor, r.low_frequency_factor, r.high_frequency_factor,
             r.original_positions};
@@ -17,8 +18,8 @@ RotaryShape rotary_shape(const RotarySpec& r) {
 
 /// One pass over the layer. Without memory for operands products are in bf16.
 struct TransformerLayer::Pass {
-    Pass(Kernels& kernels_, const LayerLayout& layout, LayerWeights given, Workspace memory)
-        : kernels(kernels_), weights(given), operands(memory) {
+    Pass(Kernels& kernels_, const LayerLayout& layout_, LayerWeights given, Workspace memory)
+        : kernels(kernels_), layout(layout_), weights(given), operands(memory) {
         if (!operands.present()) given.fp8 = {};
         qkv = given.take(layout.qkv), output = given.take(layout.output);
         gate_up = given.take(layout.gate_up), down = given.take(layout.down);
@@ -27,12 +28,13 @@ struct TransformerLayer::Pass {
             *scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
     }
     Kernels& kernels;
+    const LayerLayout& layout;  ///< of the weights
     LayerWeights weights;
     Workspace operands;
     Operand qkv, output, gate_up, down;
     /// Of tensors whose largest number is found where they are written; null without FP8.
     Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr;
-    Vector vector(const TensorPlace& place) const { return weights.vector(place); }
+    Vector vector(TensorPlace Of::*of) const { return weights.vector(layout.*of); }
     /// The pass for tokens after the first ones, which have cast the weights or found their scales.
     Pass for_later_tokens() const {
         Pass later = *this;
@@ -44,7 +46,7 @@ struct TransformerLayer::Pass {
     /// y = x W^T.
     void linear(Matrix y, Operand x, const Operand& weight, Matrix addend = {},
                 Vector bias = {}) const {
-        if (weights.first && weight.codes.scale != nullptr)
+        if (weights.first && !weights.have_arrived() && weight.codes.scale != nullptr)
             kernels.cast_fp8(
                 {weight.values, weight.codes.rows, weight.codes.columns, weight.codes.scale});
         sluice::linear(kernels, operands, {y, x, weight, addend, bias});
@@ -62,7 +64,8 @@ TransformerLayer::TransformerLayer(const ModelSpec& model, const LayerSpec& laye
       attention_{block.sequences,          block.sequence,           layer.attention.heads,
                  layer.attention.kv_heads, layer.attention.head_dim, layer.attention.window},
       rotary_(rotary_shape(model.rotary)),
-      layout_(layer_layout(model, layer)) {
+      layout_(layer_layout(model, layer)),
+      coded_layout_(coded_layout(layout_)) {
     if (block_.feed_forward_chunk == 0) block_.feed_forward_chunk = block_.tokens();
 }
 
@@ -106,8 +109,7 @@ void TransformerLayer::take_absent(LayerActivations& a, Workspace& workspace) co
 }
 
 void TransformerLayer::normed_input(const Pass& pass, Matrix normed, Matrix x) const {
-    pass.kernels.rms_norm(normed, x, pass.vector(layout_.input_norm), epsilon_,
-                          pass.attention_input);
+    pass.kernels.rms_norm(normed, x, pass.vector(&Of::input_norm), epsilon_, pass.attention_input);
 }
 
 void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivations& a,
@@ -115,10 +117,10 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
     Kernels& kernels = pass.kernels;
     take_absent(a, workspace);
     normed_input(pass, normed, x);
-    pass.linear(a.qkv, {normed, pass.attention_input}, pass.qkv, {}, pass.vector(layout_.qkv_bias));
+    pass.linear(a.qkv, {normed, pass.attention_input}, pass.qkv, {}, pass.vector(&Of::qkv_bias));
     if (head_norm_)
-        kernels.head_norm(attention_, a.qkv, pass.vector(layout_.query_norm),
-                          pass.vector(layout_.key_norm), epsilon_, a.unnormed);
+        kernels.head_norm(attention_, a.qkv, pass.vector(&Of::query_norm),
+                          pass.vector(&Of::key_norm), epsilon_, a.unnormed);
     kernels.rotary(attention_, rotary_, a.qkv, false);
     if (fresh) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics, a.documents);
     pass.linear(a.residual, {a.attention_output}, pass.output, x);
@@ -150,7 +152,7 @@ void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspac
 void TransformerLayer::forward(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
                                const LayerActivations& kept, Workspace workspace,
                                Workspace operands) const {
-    const Pass pass(kernels, layout_, weights, operands);
+    const Pass pass(kernels, layout_of(weights), weights, operands);
     LayerActivations a = kept;
     if (!a.residual.present()) a.residual = hidden_matrix(workspace, block_.tokens());
     const Bytes half = workspace.used();
@@ -162,7 +164,7 @@ void TransformerLayer::forward(Kernels& kernels, const LayerWeights& weights, Ma
 void TransformerLayer::forward_again(Kernels& kernels, const LayerWeights& weights, Matrix x,
                                      Matrix y, const LayerActivations& kept, Workspace workspace,
                                      Workspace operands) const {
-    const Pass pass(kernels, layout_, weights, operands);
+    const Pass pass(kernels, layout_of(weights), weights, operands);
     LayerActivations a = kept;
     if (!a.residual.present()) {
         a.residual = hidden_matrix(workspace, block_.tokens());
@@ -182,7 +184,7 @@ void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a,
     each_chunk(a, workspace, [&](const Chunk& c) {
         Kernels& kernels = pass.kernels;
         const Pass& now = c.begin == 0 ? pass : later;
-        kernels.rms_norm(c.normed, c.residual, pass.vector(layout_.feed_forward_norm), epsilon_,
+        kernels.rms_norm(c.normed, c.residual, pass.vector(&Of::feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
         now.linear(c.gate_up, {c.normed, pass.feed_forward_input}, now.gate_up);
         kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
@@ -195,7 +197,7 @@ void TransformerLayer::backward(Kernels& kernels, const LayerWeights& weights,
                                 GradientTarget target, Matrix x, Matrix gradient,
                                 const LayerActivations& kept, Workspace workspace,
                                 Workspace operands) const {
-    const Pass pass(kernels, layout_, weights, operands);
+    const Pass pass(kernels, layout_of(weights), weights, operands);
     LayerActivations a = kept;
     if (!kept.qkv.present()) {
         a.residual = hidden_matrix(workspace, block_.tokens());
@@ -226,7 +228,7 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
                                              Matrix gradient, const LayerActivations& a,
                                              Workspace workspace) const {
     Kernels& kernels = pass.kernels;
-    const Vector norm = pass.vector(layout_.feed_forward_norm);
+    const Vector norm = pass.vector(&Of::feed_forward_norm);
     each_chunk(a, workspace, [&](const Chunk& c) {
         const Matrix dy = gradient.row_range(c.begin, c.residual.rows);
         const bool add = target.accumulate || c.begin > 0;
@@ -263,10 +265,9 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
                                           Workspace workspace) const {
     Kernels& kernels = pass.kernels;
     const bool add = target.accumulate;
-    const std::int64_t tokens = block_.tokens();
+    const std::int64_t tokens = block_.tokens(), width = attention_.query_width();
     // The residual is no longer needed: this gradient overwrites it, then the normed input if that
     // is absent, then its gradient.
-    const std::int64_t width = attention_.query_width();
     const Matrix doutput = width <= hidden_ ? Matrix(a.residual.data, type_, tokens, width)
                                             : workspace.matrix(type_, tokens, width);
     const bool in_parts =
@@ -280,10 +281,9 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
                                sums, a.documents);
     kernels.rotary(attention_, rotary_, dqkv, true);
     if (head_norm_)
-        kernels.head_norm_backward(attention_, dqkv, a.unnormed, pass.vector(layout_.query_norm),
-                                   pass.vector(layout_.key_norm), epsilon_,
-                                   target.vector(layout_.query_norm),
-                                   target.vector(layout_.key_norm), add);
+        kernels.head_norm_backward(
+            attention_, dqkv, a.unnormed, pass.vector(&Of::query_norm), pass.vector(&Of::key_norm),
+            epsilon_, target.vector(layout_.query_norm), target.vector(layout_.key_norm), add);
     if (layout_.qkv_bias.rows > 0)
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
     LinearBackward qkv(kernels, pass.operands, {dqkv});
@@ -293,8 +293,8 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     }
     qkv.weight(target.matrix(layout_.qkv), {normed, pass.attention_input}, add);
     qkv.input(a.residual, pass.qkv);
-    kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(layout_.input_norm),
-                              epsilon_, target.vector(layout_.input_norm), add);
+    kernels.rms_norm_backward(gradient, true, a.residual, x, pass.vector(&Of::input_norm), epsilon_,
+                              target.vector(layout_.input_norm), add);
 }
 
 }  // namespace sluice

@@ -62,12 +62,15 @@ class TransformerLayer {
     /// them.
     template <typename Use>
     void each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const;
+    const LayerLayout& layout_of(const LayerWeights& weights) const {
+        return weights.have_arrived() ? coded_layout_ : layout_;
+    }
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
     /// q, k and v and attention's output, if `a` does not have them.
     void take_absent(LayerActivations& a, Workspace& workspace) const;
     void normed_input(const Pass& pass, Matrix normed, Matrix x) const;
-    /// Up to the residual, with attention itself where it is `fresh`; absent tensors of `a` are taken
-    /// from `workspace`.
+    /// Up to the residual, with attention itself where it is `fresh`; absent tensors of `a` are
+    /// taken from `workspace`.
     void attention_half(const Pass& pass, Matrix x, LayerActivations& a, Matrix normed, bool fresh,
                         Workspace& workspace) const;
     /// From the residual of `a` on.
@@ -86,7 +89,7 @@ class TransformerLayer {
     bool head_norm_;
     AttentionShape attention_;
     RotaryShape rotary_;
-    LayerLayout layout_;
+    LayerLayout layout_, coded_layout_;
 };
 
 }  // namespace sluice

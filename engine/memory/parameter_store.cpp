@@ -222,6 +222,7 @@ void ParameterStore::read(int section, const std::byte* from, std::span<std::byt
 }
 
 void ParameterStore::write(int section, std::byte* to, std::span<const std::byte> from) {
+    ++writes_;
     if (!on_device(section)) return copy_bytes(to, from.data(), from.size(), pool_);
     auto* const staged = staging_.at<std::byte>(0);
     for (std::size_t at = 0; at < from.size(); at += kStaging) {
@@ -234,6 +235,7 @@ void ParameterStore::write(int section, std::byte* to, std::span<const std::byte
 
 void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& values) {
     constexpr std::int64_t kGrain = std::int64_t{1} << 16, kAtOnce = 4096;
+    ++writes_;
     const bool staged = on_device(tensor.section);
     const ParameterBlock& home = block(tensor.section);
     const int low_bytes = home.precision().low_bytes;

@@ -61,6 +61,8 @@ class ParameterStore {
 
     /// Bytes from `from` on, in a plane or moment of the section.
     void read(int section, const std::byte* from, std::span<std::byte> to) const;
+    /// How often values were written, by the three below.
+    std::int64_t writes() const { return writes_; }
     void write(int section, std::byte* to, std::span<const std::byte> from);
     /// Both planes of a tensor. Passes on exceptions of `values`.
     void set_masters(const NamedTensor& tensor, const MasterValues& values);
@@ -84,6 +86,7 @@ class ParameterStore {
     HostRegion staging_;  ///< page-locked, for pieces of resident sections
     std::vector<Section> sections_;
     std::vector<NamedTensor> tensors_;
+    std::int64_t writes_ = 0;
 };
 
 /// Parameters of each section, the gaps between tensors included.

@@ -7,13 +7,14 @@
 #include <cmath>
 
 #include "engine/optimizer/adamw_implementation.h"
+#include "engine/optimizer/weight_codes.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 
 namespace {
 
-constexpr AdamWImplementation kPortable = {"portable", adamw_portable};
+constexpr AdamWImplementation kPortable = {"portable", adamw_portable, weight_codes_portable};
 
 /// Smallest piece of a thread's work, in elements of 26 bytes: 0.4 MB, far above the cost of a
 /// claim.
@@ -117,7 +118,9 @@ AdamWConstants constants_of(const AdamWStep& s, bool decay) {
 std::span<const AdamWImplementation> adamw_implementations() {
 #if defined(__x86_64__)
     static constexpr std::array<AdamWImplementation, 3> all = {
-        {{"avx512", adamw_avx512}, {"avx2", adamw_avx2}, kPortable}};
+        {{"avx512", adamw_avx512, weight_codes_avx512},
+         {"avx2", adamw_avx2, weight_codes_avx2},
+         kPortable}};
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
@@ -151,21 +154,29 @@ void adamw_range(UpdatePass pass, const AdamWStep& step, const ParameterBlock& b
     adamw_range_by(best, pass, step, block, begin, end, decay, gradient);
 }
 
+std::uint16_t weight_codes(const std::uint16_t* from, std::uint8_t* codes, std::int64_t count,
+                           float factor) {
+    static const AdamWImplementation& best = adamw_implementations().front();
+    return best.weight_codes(from, codes, count, factor);
+}
+
 void adamw(ThreadPool& pool, UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
-           std::span<const DecayRange> ranges, GradientRange gradient) {
+           std::span<const DecayRange> ranges, GradientRange gradient, const AfterUpdate& after) {
     check_cover(ranges, block.count);
     pool.parallel_for(block.count, kGrain, [&](std::int64_t begin, std::int64_t end) {
         const auto ends_by = [](const DecayRange& range, std::int64_t at) {
             return range.end <= at;
         };
         auto range = std::lower_bound(ranges.begin(), ranges.end(), begin, ends_by);
-        for (std::int64_t at = begin; at < end; ++range) {
-            const std::int64_t stop = std::min(end, range->end);
+        for (std::int64_t at = begin; at < end;) {
+            const std::int64_t stop = std::min({end, range->end, after ? at + kGrain : range->end});
             const GradientRange here = {
                 gradient.bf16 == nullptr ? nullptr : gradient.bf16 + at,
                 gradient.fp32 == nullptr ? nullptr : gradient.fp32 + at,
             };
             adamw_range(pass, step, block, at, stop, range->decay, here);
+            if (after) after(at, stop);
+            if (stop == range->end) ++range;
             at = stop;
         }
     });

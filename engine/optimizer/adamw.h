@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "engine/optimizer/thread_pool.h"
@@ -136,10 +137,14 @@ struct DecayRange {
 void adamw_range(UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
                  std::int64_t begin, std::int64_t end, bool decay, GradientRange gradient);
 
+/// Called by the thread that has just updated elements [begin, end), which are in its cache.
+using AfterUpdate = std::function<void(std::int64_t begin, std::int64_t end)>;
+
 /// The whole block on all threads of the pool. `ranges` cover it in order, each end as in
 /// adamw_range(); gradient pointers point at element 0. The result does not depend on the number of
 /// threads.
 void adamw(ThreadPool& pool, UpdatePass pass, const AdamWStep& step, const ParameterBlock& block,
-           std::span<const DecayRange> ranges, GradientRange gradient);
+           std::span<const DecayRange> ranges, GradientRange gradient,
+           const AfterUpdate& after = {});
 
 }  // namespace sluice

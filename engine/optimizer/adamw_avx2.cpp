@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include "engine/optimizer/adamw_kernel.h"
+#include "engine/optimizer/weight_codes_kernel.h"
 
 namespace sluice {
 
@@ -88,6 +89,11 @@ struct Avx2 {
 void adamw_avx2(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
                 const AdamWArrays& arrays, std::int64_t count) {
     adamw_kernel<Avx2>(pass, state_bytes, constants, arrays, count);
+}
+
+std::uint16_t weight_codes_avx2(const std::uint16_t* from, std::uint8_t* codes, std::int64_t count,
+                                float factor) {
+    return weight_codes_kernel<Avx2>(from, codes, count, factor);
 }
 
 }  // namespace sluice

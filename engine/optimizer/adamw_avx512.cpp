@@ -1,6 +1,7 @@
 #include <immintrin.h>
 
 #include "engine/optimizer/adamw_kernel.h"
+#include "engine/optimizer/weight_codes_kernel.h"
 
 namespace sluice {
 
@@ -81,6 +82,11 @@ struct Avx512 {
 void adamw_avx512(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
                   const AdamWArrays& arrays, std::int64_t count) {
     adamw_kernel<Avx512>(pass, state_bytes, constants, arrays, count);
+}
+
+std::uint16_t weight_codes_avx512(const std::uint16_t* from, std::uint8_t* codes,
+                                  std::int64_t count, float factor) {
+    return weight_codes_kernel<Avx512>(from, codes, count, factor);
 }
 
 }  // namespace sluice

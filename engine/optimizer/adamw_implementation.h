@@ -60,6 +60,9 @@ struct AdamWImplementation {
     const char* name;
     void (*run)(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
                 const AdamWArrays& arrays, std::int64_t count);
+    /// See weight_codes.h.
+    std::uint16_t (*weight_codes)(const std::uint16_t* from, std::uint8_t* codes,
+                                  std::int64_t count, float factor);
 };
 
 /// The versions that run on this processor, fastest first; never empty. All give the same bits.
@@ -76,5 +79,12 @@ void adamw_avx2(UpdatePass pass, int state_bytes, const AdamWConstants& constant
                 const AdamWArrays& arrays, std::int64_t count);
 void adamw_avx512(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
                   const AdamWArrays& arrays, std::int64_t count);
+
+std::uint16_t weight_codes_portable(const std::uint16_t* from, std::uint8_t* codes,
+                                    std::int64_t count, float factor);
+std::uint16_t weight_codes_avx2(const std::uint16_t* from, std::uint8_t* codes, std::int64_t count,
+                                float factor);
+std::uint16_t weight_codes_avx512(const std::uint16_t* from, std::uint8_t* codes,
+                                  std::int64_t count, float factor);
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/optimizer/adamw_kernel.h"
+#include "engine/optimizer/weight_codes_kernel.h"
 
 namespace sluice {
 
@@ -68,6 +69,11 @@ struct Scalar {
 void adamw_portable(UpdatePass pass, int state_bytes, const AdamWConstants& constants,
                     const AdamWArrays& arrays, std::int64_t count) {
     adamw_kernel<Scalar>(pass, state_bytes, constants, arrays, count);
+}
+
+std::uint16_t weight_codes_portable(const std::uint16_t* from, std::uint8_t* codes,
+                                    std::int64_t count, float factor) {
+    return weight_codes_kernel<Scalar>(from, codes, count, factor);
 }
 
 }  // namespace sluice

@@ -23,11 +23,15 @@ MemoryPlan with_room(const StreamedPlan& plan, std::int64_t micro_batches, int s
     return roomy;
 }
 
-Bytes largest_slot(const ModelSpec& model) {
+/// A multiple of 16 bytes, as each tensor of a layout; of 256 with codes.
+Bytes largest_slot(const ModelSpec& model, Compute form) {
     Bytes largest = 0;
-    for (const LayerSpec& kind : model.kinds)
-        largest = std::max(largest, kBf16 * layer_layout(model, kind).size);
-    return largest;  // a multiple of 16 bytes, as each tensor of a layout
+    for (const LayerSpec& kind : model.kinds) {
+        const LayerLayout layout = layer_layout(model, kind);
+        largest = std::max(largest,
+                           form == Compute::fp8 ? coded_layout(layout).size : kBf16 * layout.size);
+    }
+    return largest;
 }
 
 }  // namespace
@@ -45,7 +49,8 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       hidden_(model.hidden),
       layers_(model.layer_count()),
       first_streamed_(static_cast<int>(training.resident_layers)),
-      slot_bytes_(largest_slot(model)),
+      slot_bytes_(largest_slot(model, Compute::bf16)),
+      weight_slot_bytes_(largest_slot(model, training.stream_weights)),
       type_(activations),
       fp8_layers_(training.compute == Compute::fp8),
       fp8_head_(training.head_gradients == Compute::fp8),
@@ -59,6 +64,10 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     if (layout_.total > planned + planned / 100 + room)
         throw InternalError(
             fmt::format("the arena takes {} bytes, the plan {}", layout_.total, planned));
+    const Bytes slots = std::min<Bytes>(depth_, layers_ - first_streamed_) * weight_slot_bytes_;
+    if (slots > bytes(ids_.weight_slots))
+        throw InternalError(fmt::format("weights arrive in {} bytes, the plan has {}", slots,
+                                        bytes(ids_.weight_slots)));
     const std::vector<std::int64_t> sizes = section_sizes(model);
     const auto workspace = static_cast<std::size_t>(ids_.kernel_workspace);
     arena_ =
@@ -76,7 +85,7 @@ void* DeviceBuffers::weight_slot(int layer) const {
     const ParameterBlock& resident = resident_[static_cast<std::size_t>(layer)];
     if (resident.count > 0) return resident.high;
     return static_cast<char*>(at(ids_.weight_slots)) +
-           (layer - first_streamed_) % depth_ * slot_bytes_;
+           (layer - first_streamed_) % depth_ * weight_slot_bytes_;
 }
 
 void* DeviceBuffers::gradient_slab(int layer) const {

@@ -58,6 +58,7 @@ class DeviceBuffers {
     }
     /// A layer's weights for a pass; the `first` of a step finds their scales in FP8.
     LayerWeights weights(int layer, bool first) const {
+        if (arrives_as_codes(training_, layer)) return LayerWeights::arrived(weight_slot(layer));
         const BufferId codes =
             fp8_layers_ ? ids_.fp8_weights[static_cast<std::size_t>(layer)] : kNoBuffer;
         return {weight_slot(layer), workspace(codes), layer < code_layers_, first};
@@ -86,7 +87,8 @@ class DeviceBuffers {
     const StreamedBuffers& ids_;
     std::int64_t depth_, slabs_, micro_batches_, of_a_pass_, micro_tokens_, hidden_;
     int layers_, first_streamed_;
-    Bytes slot_bytes_ = 0;  ///< of one layer's weights or gradients
+    Bytes slot_bytes_ = 0;         ///< of one layer's gradients
+    Bytes weight_slot_bytes_ = 0;  ///< of its weights, in the form in which they arrive
     DType type_;
     bool fp8_layers_, fp8_head_;
     std::int64_t code_layers_;

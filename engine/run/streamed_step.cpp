@@ -55,6 +55,7 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
       head_(model, training.loss_chunk_tokens),
       device_buffers_(buffers),
       host_buffers_(model, training, store, buffers, pool, device, activations),
+      codes_(model, training, store, pool, device),
       resident_(model, store, device, device_buffers_),
       rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, training.tokens(),
             host_buffers_.row_sums()),
@@ -97,6 +98,7 @@ double StreamedStep::evaluate(StepTokens now, StepTokens next) {
 }
 
 StreamedStep::State& StreamedStep::run(const State& fresh) {
+    codes_.follow_store();
     if (!gathered_ && !resident_embedding())
         rows_.gather(fresh.now.inputs, host_buffers_.rows_in());
     gathered_ = true;

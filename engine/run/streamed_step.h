@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/memory/streamed_codes.h"
 #include "engine/run/embedding_rows.h"
 #include "engine/run/lane_runner.h"
 #include "engine/run/resident_sections.h"
@@ -102,6 +103,8 @@ class StreamedStep {
     void backward(const Operation& op, std::int64_t step);
     void copy_gradients_out(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
+    void update_on_host(int section, UpdatePass pass, const AdamWStep& step,
+                        GradientRange gradient);
     void gather_on_device();
     void sum_rows_on_device(std::int64_t step);
     /// Sums the rows' gradients on the host.
@@ -138,6 +141,7 @@ class StreamedStep {
     HeadLoss head_;
     const DeviceBuffers& device_buffers_;
     HostBuffers host_buffers_;
+    StreamedCodes codes_;
     ResidentSections resident_;
     EmbeddingRows rows_;
     OperationId norm_known_ = 0, first_rows_ = 0;

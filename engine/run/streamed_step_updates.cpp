@@ -52,6 +52,9 @@ HeadWeights StreamedStep::head_weights() const {
 }
 
 void StreamedStep::copy_weights_in(const Operation& op) {
+    if (codes_.has(op.layer))
+        return device_.copy(op.lane, device_buffers_.weight_slot(op.layer), codes_.data(op.layer),
+                            codes_.bytes(op.layer));
     if (op.layer < store_.layers()) {
         const ParameterBlock& block = store_.block(op.layer);
         device_.copy(op.lane, device_buffers_.weight_slot(op.layer), block.high,
@@ -95,6 +98,15 @@ bool StreamedStep::finite(State& state, const StepSums& sums) {
     return state.finite;
 }
 
+void StreamedStep::update_on_host(int section, UpdatePass pass, const AdamWStep& step,
+                                  GradientRange gradient) {
+    const auto update = [&](const AfterUpdate& after) {
+        adamw(pool_, pass, step, store_.block(section), store_.decay_ranges(section), gradient,
+              after);
+    };
+    codes_.has(section) ? codes_.rewrite(section, update) : update({});
+}
+
 void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
     State& s = state(step);
     const int section = section_of(op);
@@ -105,8 +117,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     if (op.layer != kEmbeddingLayer) {
         if (!finite(s, *host_buffers_.sums(section)) || !s.updates()) return;
         announce(section);
-        adamw(pool_, s.pass, s.adam, store_.block(section), store_.decay_ranges(section),
-              {.bf16 = host_buffers_.gradients(section)});
+        update_on_host(section, s.pass, s.adam, {.bf16 = host_buffers_.gradients(section)});
         return;
     }
     if (!s.updates()) return;
@@ -117,8 +128,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     if (!first || !model_.tied_embeddings) return;
     // The final norm of a tied model, whose head has nothing else.
     announce(store_.head());
-    adamw(pool_, s.pass, s.adam, store_.block(store_.head()), store_.decay_ranges(store_.head()),
-          {.bf16 = tied_gradient() + head_.norm().offset});
+    update_on_host(store_.head(), s.pass, s.adam, {.bf16 = tied_gradient() + head_.norm().offset});
 }
 
 void StreamedStep::scatter(std::int64_t step) {
@@ -152,8 +162,7 @@ StepOutcome StreamedStep::redo(const State& clipped) {
         if (resident_.has(section))
             resident_.rewind(section, clipped.adam);
         else
-            adamw(pool_, UpdatePass::rewind, clipped.adam, store_.block(section),
-                  store_.decay_ranges(section), {});
+            update_on_host(section, UpdatePass::rewind, clipped.adam, {});
     }
     if (!resident_embedding()) rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
     State again = clipped;

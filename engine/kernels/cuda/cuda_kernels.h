@@ -79,6 +79,7 @@ class CudaKernels final : public Kernels {
     void round_to_bf16(Vector out, Vector in) override;
     void adamw(const BlockUpdate& update) override;
     void cast_fp8(const Fp8Cast& cast) override;
+    void transpose_codes(Matrix out, Matrix in) override;
     void fill_zero(void* data, std::int64_t bytes) override;
 
   private:

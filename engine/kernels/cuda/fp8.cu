@@ -43,15 +43,29 @@ __global__ void __launch_bounds__(kThreads)
     reinterpret_cast<uint4*>(out)[i] = make_uint4(low.x, low.y, high.x, high.y);
 }
 
-/// A block casts a tile; a thread 8 columns of 4 rows, which are whole: sizes are multiples of 16.
-/// Through shared memory the transposed codes leave in pieces of 128 bytes. `out` may be null.
+/// Numbers that become codes, and codes that are there.
 template <DType kType>
-__global__ void __launch_bounds__(kTileThreads)
-    transpose_kernel(const Bf16* in, std::int64_t rows, std::int64_t columns, unsigned char* out,
-                     unsigned char* transposed, Fp8Scale* scale) {
+struct Numbers {
+    const Bf16* in;
+    float factor;
+    __device__ uint2 eight(std::int64_t at) const {
+        return eight_codes<kType>(Packet<8>::load(in + at), factor);
+    }
+};
+struct Codes {
+    const unsigned char* in;
+    __device__ uint2 eight(std::int64_t at) const {
+        return *reinterpret_cast<const uint2*>(in + at);
+    }
+};
+
+/// A block writes a tile; a thread 8 columns of 4 rows, which are whole: sizes are multiples of 16.
+/// Through shared memory the transposed codes leave in pieces of 128 bytes. `out` may be null.
+template <class Source>
+__device__ void write_tile(Source in, std::int64_t rows, std::int64_t columns, unsigned char* out,
+                           unsigned char* transposed) {
     // 4 rows of a column in a word; the odd length spreads columns over the banks.
     __shared__ unsigned tile[kTileColumns][kTileRows / 4 + 1];
-    const float factor = factor_of<kType>(scale);
     const std::int64_t first_row = std::int64_t{blockIdx.x} * kTileRows;
     const std::int64_t first_column = std::int64_t{blockIdx.y} * kTileColumns;
     constexpr int kGroups = kTileColumns / 8;
@@ -61,15 +75,12 @@ __global__ void __launch_bounds__(kTileThreads)
     const std::int64_t row = first_row + 4 * quad, column = first_column + 8 * group;
     if (row < rows && column < columns) {
         uint2 codes[4];
-        Packet<8> packets[4];
 #pragma unroll
-        for (int r = 0; r < 4; ++r) packets[r] = Packet<8>::load(in + (row + r) * columns + column);
+        for (int r = 0; r < 4; ++r) codes[r] = in.eight((row + r) * columns + column);
 #pragma unroll
-        for (int r = 0; r < 4; ++r) {
-            codes[r] = eight_codes<kType>(packets[r], factor);
+        for (int r = 0; r < 4; ++r)
             if (out != nullptr)
                 *reinterpret_cast<uint2*>(out + (row + r) * columns + column) = codes[r];
-        }
 #pragma unroll
         for (unsigned c = 0; c < 4; ++c) {
             tile[8 * group + c][quad] =
@@ -92,6 +103,24 @@ __global__ void __launch_bounds__(kTileThreads)
 }
 
 template <DType kType>
+__global__ void __launch_bounds__(kTileThreads)
+    cast_tile_kernel(const Bf16* in, std::int64_t rows, std::int64_t columns, unsigned char* out,
+                     unsigned char* transposed, Fp8Scale* scale) {
+    write_tile(Numbers<kType>{in, factor_of<kType>(scale)}, rows, columns, out, transposed);
+}
+
+__global__ void __launch_bounds__(kTileThreads)
+    transpose_kernel(const unsigned char* in, std::int64_t rows, std::int64_t columns,
+                     unsigned char* transposed) {
+    write_tile(Codes{in}, rows, columns, nullptr, transposed);
+}
+
+dim3 tiles_of(const char* operation, const Matrix& in) {
+    return {grid_of(operation, divide_up(in.rows, kTileRows)),
+            grid_of(operation, divide_up(in.columns, kTileColumns))};
+}
+
+template <DType kType>
 void launch_cast(const Kernels::Fp8Cast& cast, cudaStream_t stream) {
     const char* const operation = "cast_fp8";
     const Matrix& in = cast.in;
@@ -104,9 +133,7 @@ void launch_cast(const Kernels::Fp8Cast& cast, cudaStream_t stream) {
             <<<grid_of(operation, divide_up(sixteens, kThreads)), kThreads, 0, stream>>>(
                 bf16_data(in), sixteens, out, cast.scale);
     } else {
-        const dim3 tiles(grid_of(operation, divide_up(in.rows, kTileRows)),
-                         grid_of(operation, divide_up(in.columns, kTileColumns)));
-        transpose_kernel<kType><<<tiles, kTileThreads, 0, stream>>>(
+        cast_tile_kernel<kType><<<tiles_of(operation, in), kTileThreads, 0, stream>>>(
             bf16_data(in), in.rows, in.columns, out, transposed, cast.scale);
     }
     SLUICE_CHECK_CUDA(cudaGetLastError());
@@ -140,6 +167,20 @@ void CudaKernels::cast_fp8(const Fp8Cast& cast) {
     }
     const auto launch = type == DType::e4m3 ? launch_cast<DType::e4m3> : launch_cast<DType::e5m2>;
     launch(cast, stream_);
+}
+
+void CudaKernels::transpose_codes(Matrix out, Matrix in) {
+    const char* const operation = "transpose_codes";
+    require_fp8(compute_capability_, in);
+    require(
+        is_fp8(in.type) && out.type == in.type && out.rows == in.columns && out.columns == in.rows,
+        operation, "codes of the matrix's size");
+    for (const Matrix& m : {in, out})
+        require(m.stride == m.columns && is_aligned(m.data), operation, "whole, aligned rows");
+    transpose_kernel<<<tiles_of(operation, in), kTileThreads, 0, stream_>>>(
+        static_cast<const unsigned char*>(in.data), in.rows, in.columns,
+        static_cast<unsigned char*>(out.data));
+    SLUICE_CHECK_CUDA(cudaGetLastError());
 }
 
 }  // namespace sluice

@@ -30,9 +30,11 @@
 namespace sluice {
 
 StreamedPlan Streamed::plan() {
-    kernels_ = declare_streamed_kernels(model_, t_, false, build_);
+    kernels_ = declare_streamed_kernels(model_, t_, WeightCodes::first, build_);
     if (t_.weight_code_layers > 0)
-        kernels_with_codes_ = declare_streamed_kernels(model_, t_, true, build_);
+        kernels_with_codes_ = declare_streamed_kernels(model_, t_, WeightCodes::for_step, build_);
+    if (t_.streams_codes())
+        kernels_of_arrived_ = declare_streamed_kernels(model_, t_, WeightCodes::arrive, build_);
     head_kernels_ = declare_head_kernels(model_, t_, build_);
     if (t_.resident_embedding()) embedding_kernels_ = declare_embedding_kernels(model_, t_, build_);
     buffers_ = declare_streamed_memory(model_, machine_, t_, build_);
@@ -54,8 +56,10 @@ StreamedPlan Streamed::plan() {
 
 void Streamed::weights_in(int layer, Waits waits) {
     LayerState& s = state(layer);
-    s.weights_in = build_.add(OperationKind::copy_weights_in, layer, std::move(waits),
-                              copy_operation(kBf16 * parameters(layer)));
+    s.weights_in = build_.add(
+        OperationKind::copy_weights_in, layer, std::move(waits),
+        copy_operation(arrives_as_codes(t_, layer) ? coded_layer_bytes(model_, model_.layer(layer))
+                                                   : kBf16 * parameters(layer)));
     if (s.first_weights_in < 0) s.first_weights_in = s.weights_in;
 }
 
@@ -97,10 +101,9 @@ void Streamed::tokens_in() {
     const double bytes = gathers ? token_index_bytes(model_, t_) : input_bytes(model_, t_);
     const double documents =
         t_.within_documents() ? static_cast<double>(document_begins_bytes(t_)) : 0;
-    embeddings_in_ =
-        build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, {},
-                   copy_operation(bytes + 4 * tokens(t_) + documents,
-                                  {gathers ? kNoBuffer : input(0)}));
+    embeddings_in_ = build_.add(
+        OperationKind::copy_embeddings_in, kEmbeddingLayer, {},
+        copy_operation(bytes + 4 * tokens(t_) + documents, {gathers ? kNoBuffer : input(0)}));
     if (!gathers) return;
     gather_ =
         build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,

@@ -24,7 +24,7 @@ struct StreamedBuffers {
     BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with all of them on the host
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
-    std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer without FP8
+    std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer if fp8_weight_bytes() is 0
     BufferId targets = kNoBuffer;           ///< (tokens) int32
     BufferId documents = kNoBuffer;         ///< document_begins_bytes(); only if it is asked for
     /// Of each layer, in fp32: one buffer for all, or with several passes one each; kNoBuffer where
@@ -63,7 +63,7 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 
 /// Scales of a layer's weights in FP8, and if they are cast once a step their codes in both orders;
-/// 0 without FP8.
+/// 0 without FP8, or if codes arrive.
 double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
 std::vector<BufferId> declare_fp8_weights(const ModelSpec& model, const TrainingSpec& training,
                                           PlanBuilder& build);
@@ -107,6 +107,15 @@ struct KeptBytes {
 KeptBytes kept_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer's weights are cast to FP8 once a step.
 bool keeps_weight_codes(const TrainingSpec& training, int layer);
+/// The host has codes of the layer's weights, and these are copied to the device.
+bool arrives_as_codes(const TrainingSpec& training, int layer);
+/// Of such a copy: a scale of 16 bytes for each product and vectors in bf16, then codes of
+/// matrices, each aligned to 256 bytes.
+double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer);
+/// Of all layers whose codes the host has.
+double host_code_bytes(const ModelSpec& model, const TrainingSpec& training);
+/// Of the slots in which the weights of layers on the host arrive.
+double weight_slot_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// What the layer keeps for backward.
 Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer's input waits for backward; else it is computed again.
@@ -154,10 +163,10 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
                                                    const TrainingSpec& training,
                                                    PlanBuilder& build);
 
-/// For each kind of layer of the model, with codes of its weights in FP8 kept for a step or not.
+/// For each kind of layer of the model, by how the first pass of a step has its weights' codes.
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
-                                                      bool keeps_codes, PlanBuilder& build);
+                                                      WeightCodes first, PlanBuilder& build);
 
 /// A plan and which of its buffers are what: what the engine executes.
 struct StreamedPlan {

@@ -63,6 +63,7 @@ class StreamedDeclaration {
         build_.on_host("weights (high plane)", Kind::weights, kBf16 * here);
         build_.on_host("master low plane and moments", Kind::optimizer_state,
                        (state_bytes(t_) - kBf16) * here);
+        build_.on_host("weights in FP8", Kind::weights, host_code_bytes(model_, t_));
         build_.on_host("pieces of resident sections", Kind::pinned_buffers,
                        resident > 0 ? kStaging : 0);
         if (t_.clipping == Clipping::exact) {
@@ -103,13 +104,12 @@ class StreamedDeclaration {
     }
 
     void declare_device_slots() {
-        const auto of_layers = [&](std::int64_t count, std::int64_t layers) {
-            return static_cast<double>(std::min(count, layers)) * largest_layer_bytes(model_);
-        };
-        buffers_.weight_slots = build_.on_device("weight slots", Kind::weights,
-                                                 of_layers(t_.buffer_depth, streamed_layers()));
-        buffers_.gradient_slabs = build_.on_device(
-            "gradient slabs", Kind::gradients, of_layers(t_.gradient_slabs, model_.layer_count()));
+        const std::int64_t slabs = std::min<std::int64_t>(t_.gradient_slabs, model_.layer_count());
+        buffers_.weight_slots =
+            build_.on_device("weight slots", Kind::weights, weight_slot_bytes(model_, t_));
+        buffers_.gradient_slabs =
+            build_.on_device("gradient slabs", Kind::gradients,
+                             static_cast<double>(slabs) * largest_layer_bytes(model_));
         declare_gradient_sums();
         buffers_.kernel_workspace =
             build_.on_device("kernel workspace", Kind::workspace, kKernelWorkspace);

@@ -55,7 +55,7 @@ double head_operands(const ModelSpec& model, const TrainingSpec& training) {
 }  // namespace
 
 double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    if (training.compute == Compute::bf16) return 0;
+    if (training.compute == Compute::bf16 || arrives_as_codes(training, layer)) return 0;
     constexpr double kScale = 256;  // of a matrix, aligned as all parts of a buffer
     double bytes = 0;
     for (const Kernel& k :
@@ -66,6 +66,36 @@ double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, in
             bytes += 2 * static_cast<double>(k.count * k.m) * static_cast<double>(k.n);
     }
     return bytes;
+}
+
+double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer) {
+    constexpr std::int64_t kScales = 4 * 16, kAligned = 256;
+    const auto aligned = [](std::int64_t bytes) {
+        return (bytes + kAligned - 1) / kAligned * kAligned;
+    };
+    std::int64_t before = kScales, codes = 0;
+    for (const ParameterTensor& tensor : layer_tensors(model, layer))
+        if (tensor.columns == 1)
+            before += kBf16 * tensor.elements();
+        else
+            codes += aligned(tensor.elements());
+    return static_cast<double>(aligned(before) + codes);
+}
+
+double host_code_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    double bytes = 0;
+    for (int layer = 0; layer < model.layer_count(); ++layer)
+        if (arrives_as_codes(training, layer))
+            bytes += coded_layer_bytes(model, model.layer(layer));
+    return bytes;
+}
+
+double weight_slot_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    double largest = training.streams_codes() ? 0 : largest_layer_bytes(model);
+    for (const LayerSpec& kind : model.kinds)
+        if (training.streams_codes()) largest = std::max(largest, coded_layer_bytes(model, kind));
+    const std::int64_t streamed = model.layer_count() - training.resident_layers;
+    return static_cast<double>(std::min(training.buffer_depth, streamed)) * largest;
 }
 
 std::vector<BufferId> declare_fp8_weights(const ModelSpec& model, const TrainingSpec& training,

@@ -56,8 +56,11 @@ class Streamed {
         return t_.resident_head() ? kNoBuffer : buffers_.head_weights;
     }
     const StreamedKernels& kernels(int layer) const {
-        return (keeps_weight_codes(t_, layer) ? kernels_with_codes_
-                                              : kernels_)[kind_of(model_, layer)];
+        const std::vector<StreamedKernels>& lists =
+            arrives_as_codes(t_, layer)     ? kernels_of_arrived_
+            : keeps_weight_codes(t_, layer) ? kernels_with_codes_
+                                            : kernels_;
+        return lists[kind_of(model_, layer)];
     }
     std::size_t recompute(int layer) const {
         return static_cast<std::size_t>(recompute_of(model_, t_, layer));
@@ -112,7 +115,8 @@ class Streamed {
     const std::int32_t of_a_pass_;  ///< micro-batches
     std::int64_t pass_ = 0;
     PlanBuilder build_;
-    std::vector<StreamedKernels> kernels_, kernels_with_codes_;  // one a kind of layer
+    // One a kind of layer: weights are cast in each pass, or once a step, or arrive as codes.
+    std::vector<StreamedKernels> kernels_, kernels_with_codes_, kernels_of_arrived_;
     StreamedHeadKernels head_kernels_;
     StreamedEmbeddingKernels embedding_kernels_;
     std::vector<LayerState> state_;

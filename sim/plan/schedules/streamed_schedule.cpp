@@ -67,6 +67,7 @@ ScheduleRecord streamed_schedule() {
                     "compute",
                     "head_gradients",
                     "weight_code_layers",
+                    "stream_weights",
                     "recompute",
                     "keep_last_layers",
                     "host_kept_layers",
@@ -97,6 +98,10 @@ ScheduleRecord streamed_schedule() {
 
 bool keeps_weight_codes(const TrainingSpec& training, int layer) {
     return layer < training.weight_code_layers;
+}
+
+bool arrives_as_codes(const TrainingSpec& training, int layer) {
+    return training.streams_codes() && layer >= training.resident_layers;
 }
 
 bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer) {
@@ -177,11 +182,10 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
-                                                      bool keeps_codes, PlanBuilder& build) {
+                                                      WeightCodes first, PlanBuilder& build) {
     const TokenBlock block = training.micro_batch_block();
     const bool fp8 = training.compute == Compute::fp8;
-    const WeightCodes first = keeps_codes ? WeightCodes::for_step : WeightCodes::first,
-                      again = keeps_codes ? WeightCodes::kept : WeightCodes::again;
+    const WeightCodes again = after_first(first);
     const auto precision = [&](WeightCodes weights, std::int64_t gate_up_bits) {
         return ProductPrecision{training.compute, weights, gate_up_bits};
     };

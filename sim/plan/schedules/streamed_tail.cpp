@@ -5,8 +5,12 @@
 namespace sluice {
 
 OperationId Streamed::update(int layer, double params, OperationId after) {
+    // Codes are written while their weights are in the cache; a line is read before it is written.
+    constexpr double kCodeTraffic = 2;
+    const bool coded = layer >= 0 && layer < layers_ && arrives_as_codes(t_, layer);
+    const double traffic = adam_traffic(t_.state_bytes) + (coded ? kCodeTraffic : 0);
     return build_.add(OperationKind::update, layer, {{after}},
-                      host_operation(HostWork::adam, params * adam_traffic(t_.state_bytes)));
+                      host_operation(HostWork::adam, params * traffic));
 }
 
 OperationId Streamed::update_on_device(int layer, std::int32_t kernels, Waits waits,

@@ -80,6 +80,12 @@ Kernel cast_to_fp8(double elements, int orders, bool sought) {
     return memory_bound("cast to FP8", bytes * elements, sought ? 3 : 1);
 }
 
+Kernel transpose_codes(double elements) {
+    // Two bytes are moved, at the rate of casts to the other order.
+    constexpr double kBytes = 2 * 3.1 / 3;
+    return memory_bound("transpose of codes", kBytes * elements);
+}
+
 Kernel attention_forward(const AttentionSize& size) {
     Kernel kernel;
     kernel.kind = KernelKind::attention_forward;

@@ -68,6 +68,8 @@ Kernel in_fp8(Kernel product);
 /// Reads a matrix and writes codes in one or two orders. If its largest number is `sought`, clears
 /// the scale and reads the matrix for it before.
 Kernel cast_to_fp8(double elements, int orders, bool sought);
+/// Reads codes of a matrix and writes them in the other order.
+Kernel transpose_codes(double elements);
 
 /// Causal attention of `sequences` sequences; value_dim is the width of a head's values.
 struct AttentionSize {

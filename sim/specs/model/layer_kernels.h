@@ -41,6 +41,7 @@ enum class WeightCodes : std::uint8_t {
     again,     ///< these are known
     for_step,  ///< as `first`, in both orders, which are kept for the step
     kept,      ///< of an earlier pass
+    arrive,    ///< from the host, in the order of rows; backward transposes them
 };
 constexpr WeightCodes after_first(WeightCodes codes) {
     if (codes == WeightCodes::first) return WeightCodes::again;

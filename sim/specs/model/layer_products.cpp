@@ -10,10 +10,17 @@ void ProductKernels::cast(KernelList& out, std::int64_t rows, std::int64_t colum
 }
 
 void ProductKernels::cast_weight(KernelList& out, const Kernel& product) const {
-    if (precision_.weights == WeightCodes::kept) return;
+    if (precision_.weights == WeightCodes::kept || precision_.weights == WeightCodes::arrive)
+        return;
     const int orders = precision_.weights == WeightCodes::for_step ? 2 : 1;
     cast(out, product.n, product.k, product.count, orders,
          precision_.weights == WeightCodes::again ? Known::largest : Known::nothing);
+}
+
+void ProductKernels::transpose_weight(KernelList& out, const Kernel& product) const {
+    if (fp8() && precision_.weights == WeightCodes::arrive)
+        out.push_back(transpose_codes(static_cast<double>(product.n * product.count) *
+                                      static_cast<double>(product.k)));
 }
 
 void ProductKernels::forward(KernelList& out, const Kernel& product, Known x) const {
@@ -30,6 +37,7 @@ void ProductKernels::backward(KernelList& out, const Kernel& product, Known dy, 
     cast(out, m, n, count, 2, dy);
     cast(out, m, k, count, 1, x);
     cast_weight(out, product);
+    transpose_weight(out, product);
     out.push_back(fp8() ? in_fp8(input) : input);
     if (!frozen_) out.push_back(fp8() ? in_fp8(weights) : weights);
 }

@@ -32,6 +32,7 @@ class ProductKernels {
     void cast(KernelList& out, std::int64_t rows, std::int64_t columns, std::int64_t count,
               int orders, Known known) const;
     void cast_weight(KernelList& out, const Kernel& product) const;
+    void transpose_weight(KernelList& out, const Kernel& product) const;
 
     ProductPrecision precision_;
     bool sums_gradients_, frozen_;

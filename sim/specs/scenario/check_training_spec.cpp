@@ -153,12 +153,11 @@ void check_deferred(const TrainingSpec& spec) {
 void check_documents(const TrainingSpec& spec) {
     const std::int64_t most = spec.within_documents() ? spec.sequence : 0;
     if (spec.document_tokens <= most) return;
-    throw InputError(
-        fmt::format("--document-tokens is {}, expected {}", spec.document_tokens,
-                    spec.within_documents()
-                        ? fmt::format("at most --seq {}", spec.sequence)
-                        : std::string("0 where --attend-within is not document")),
-        "document_tokens");
+    throw InputError(fmt::format("--document-tokens is {}, expected {}", spec.document_tokens,
+                                 spec.within_documents()
+                                     ? fmt::format("at most --seq {}", spec.sequence)
+                                     : std::string("0 where --attend-within is not document")),
+                     "document_tokens");
 }
 
 /// Weight gradients sum over tokens.
@@ -168,6 +167,17 @@ void check_fp8(const TrainingSpec& spec) {
         throw InputError(
             fmt::format("--weight-code-layers is {}, expected 0 where --compute is not fp8",
                         spec.weight_code_layers),
+            "weight_code_layers");
+    if (spec.streams_codes() && !in_layers)
+        throw InputError(
+            "--stream-weights is fp8, expected bf16 where --compute is not fp8; leave it out, or "
+            "give --compute fp8",
+            "stream_weights");
+    if (spec.streams_codes() && spec.weight_code_layers > spec.resident_layers)
+        throw InputError(
+            fmt::format("--weight-code-layers is {}, expected at most --resident-layers {}: with "
+                        "--stream-weights fp8 all other layers arrive as codes",
+                        spec.weight_code_layers, spec.resident_layers),
             "weight_code_layers");
     if (!spec.computes_in_fp8()) return;
     const std::string field = in_layers ? "compute" : "head_gradients";
@@ -200,10 +210,9 @@ void check_training_spec(const TrainingSpec& spec) {
                                      training_option("state_bytes").numbers),
                          "state_bytes");
     if (spec.kept_bits != 16 && spec.kept_bits != 8)
-        throw InputError(
-            fmt::format("--kept-bits is {}, expected {}", spec.kept_bits,
-                        training_option("kept_bits").numbers),
-            "kept_bits");
+        throw InputError(fmt::format("--kept-bits is {}, expected {}", spec.kept_bits,
+                                     training_option("kept_bits").numbers),
+                         "kept_bits");
     const std::int64_t block_tokens = spec.micro_batch_block().tokens();
     check_chunks(block_tokens, spec.feed_forward_chunk_tokens, "feed_forward_chunk_tokens");
     if (has_option(spec.schedule, "loss_chunk_tokens"))

@@ -108,6 +108,11 @@ std::vector<Option> declare_training_options() {
         "weight_code_layers", "layers", 0, 10'000,
         "first layers whose weights are cast to FP8 once a step, which takes 2 bytes a weight of "
         "device memory; others are cast for each product"));
+    options.push_back(option<&T::stream_weights>(
+        "stream_weights", "", 0, 1,
+        "form in which weights of layers on the host are copied to the device; fp8: the optimizer "
+        "writes their codes, too, which takes a byte a weight of host memory",
+        {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
     options.push_back(option<&T::recompute>("recompute", "", 0, 2,
                                             "tensors that backward computes again",
                                             {{"full", index(Recompute::full)},

@@ -68,6 +68,7 @@ struct TrainingSpec {
     Compute head_gradients =
         Compute::bf16;                    ///< of the products of the output projection's gradients
     std::int64_t weight_code_layers = 0;  ///< first layers whose weights are cast once a step
+    Compute stream_weights = Compute::bf16;  ///< form in which layers on the host arrive
     Recompute recompute = Recompute::full;
     AttentionKernel attention = AttentionKernel::own;
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
@@ -130,6 +131,8 @@ struct TrainingSpec {
     bool computes_in_fp8() const {
         return compute == Compute::fp8 || head_gradients == Compute::fp8;
     }
+    /// The optimizer writes FP8 codes of layers on the host, and these are copied to the device.
+    bool streams_codes() const { return stream_weights == Compute::fp8; }
     TokenBlock micro_batch_block() const {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, busy_experts,
                 document_tokens};

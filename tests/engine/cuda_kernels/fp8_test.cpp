@@ -67,6 +67,19 @@ TEST_CASE("cast_fp8: the CPU's codes to the bit, in both orders", "[cuda_kernels
     }
 }
 
+TEST_CASE("transpose_codes: the codes that a cast writes in the other order", "[cuda_kernels]") {
+    if (!has_gpu()) return;
+    for (const auto& [rows, columns] :
+         {std::pair{16, 16}, std::pair{272, 208}, std::pair{1040, 400}}) {
+        CAPTURE(rows, columns);
+        Cast cast(rows, columns, DType::e4m3, 1, 1.0);
+        cast.run();
+        const DeviceArray<std::uint8_t> out{Codes(static_cast<std::size_t>(rows * columns))};
+        gpu().kernels().transpose_codes({out.data(), DType::e4m3, columns, rows}, cast.matrix());
+        CHECK((out.read() == cast.turned.read()));
+    }
+}
+
 TEST_CASE("cast_fp8: what is not finite makes all NaN", "[cuda_kernels]") {
     if (!has_gpu()) return;
     Cast cast(64, 64, DType::e5m2, 1, 1);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "sim/base/input_error.h"
+#include "sim/plan/schedules/streamed.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
@@ -131,4 +132,31 @@ TEST_CASE("layer layout: a tied head has the norm alone", "[layers]") {
     CHECK(tied.projection.rows == 0);
     CHECK(tied.norm.offset == 0);
     CHECK(tied.size == model.hidden);
+}
+
+TEST_CASE("layer layout: a block of codes has the bytes of the plan, aligned for products",
+          "[layers]") {
+    for (const char* name : {"qwen2.5-7b", "qwen3-8b", "llama-3.1-70b"}) {
+        CAPTURE(name);
+        const ModelSpec model = read_model(name);
+        const LayerSpec& layer = model.kinds.front();
+        const LayerLayout plain = layer_layout(model, layer), coded = coded_layout(plain);
+        CHECK(static_cast<double>(coded.size) == coded_layer_bytes(model, layer));
+        std::int64_t end = 4 * 16, elements = 0;
+        const auto check = [&](TensorPlace LayerLayout::*of, DType type, std::int64_t alignment) {
+            const TensorPlace& place = coded.*of;
+            if (place.rows == 0) return;
+            CHECK(place.elements() == (plain.*of).elements());
+            const std::int64_t begin = place.offset * bytes_of(type);
+            CHECK(begin >= end);
+            CHECK(begin < end + alignment);
+            CHECK(begin % alignment == 0);
+            end = begin + place.elements() * bytes_of(type), elements += place.elements();
+        };
+        for (const auto vector : kVectors) check(vector, DType::bf16, 16);
+        for (const auto matrix : kCodedMatrices) check(matrix, DType::e4m3, 256);
+        CHECK(coded.size % 256 == 0);
+        CHECK(coded.size >= end);
+        CHECK(elements == layer_parameters(model, layer));
+    }
 }

@@ -45,6 +45,7 @@ class NoKernels final : public Kernels {
     void round_to_bf16(Vector, Vector) override {}
     void adamw(const BlockUpdate&) override {}
     void cast_fp8(const Fp8Cast& cast) override { casts.push_back(cast); }
+    void transpose_codes(Matrix, Matrix) override {}
     void fill_zero(void*, std::int64_t) override {}
 };
 
@@ -85,8 +86,11 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     };
     const Workspace operands = operands_if(training.compute);
     const bool in_fp8 = training.compute == Compute::fp8;
-    const LayerWeights weights(at, in_fp8 ? room(plan.buffers.fp8_weights.front()) : Workspace{},
-                               training.weight_code_layers > 0, true);
+    const LayerWeights weights =
+        training.streams_codes()
+            ? LayerWeights::arrived(at)
+            : LayerWeights(at, in_fp8 ? room(plan.buffers.fp8_weights.front()) : Workspace{},
+                           training.weight_code_layers > 0, true);
     CHECK_NOTHROW(layer.forward(kernels, weights, x, x, kept, room(plan.buffers.forward_workspace),
                                 operands));
     if (training.saves_half())
@@ -126,11 +130,13 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
                         using Of = Compute;
-                        for (const auto& [compute, head, code_layers] :
-                             {std::tuple{Of::bf16, Of::bf16, 0},
-                              {Of::fp8, Of::bf16, 0},
-                              {Of::fp8, Of::bf16, 1},
-                              {Of::bf16, Of::fp8, 0}}) {
+                        for (const auto& [compute, head, code_layers, arrive] :
+                             {std::tuple{Of::bf16, Of::bf16, 0, Of::bf16},
+                              {Of::fp8, Of::bf16, 0, Of::bf16},
+                              {Of::fp8, Of::bf16, 1, Of::bf16},
+                              {Of::fp8, Of::bf16, 0, Of::fp8},
+                              {Of::bf16, Of::fp8, 0, Of::bf16}}) {
+                            t.stream_weights = arrive;
                             t.compute = compute;
                             t.head_gradients = head;
                             t.weight_code_layers = code_layers;

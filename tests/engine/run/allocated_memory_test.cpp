@@ -1,6 +1,7 @@
 // Does the trainer allocate the memory that the plan counts, on the device and on the host?
 #include <random>
 
+#include "engine/memory/streamed_codes.h"
 #include "engine/run/step_buffers.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -33,6 +34,8 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
     out.checkpoints = static_cast<CheckpointPlacement>(below(2));
     if (out.recompute != Recompute::none)
         out.host_kept_layers = below(static_cast<unsigned>(7 - out.keep_last_layers));
+    out.compute = static_cast<Compute>(below(2));
+    if (out.compute == Compute::fp8) out.stream_weights = static_cast<Compute>(below(2));
     return out;
 }
 
@@ -59,12 +62,13 @@ TEST_CASE("allocated memory: within 1% of 40 random plans, device and host", "[r
         const ParameterStore store(model, static_cast<int>(training.state_bytes), there.resident(),
                                    pool, *device);
         const HostBuffers here(model, training, store, there, pool, *device, DType::bf16);
+        const StreamedCodes codes(model, training, store, pool, *device);
         const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
         CAPTURE(tied, training.state_bytes, training.resident_layers,
                 static_cast<int>(training.resident_tables), static_cast<int>(training.clipping));
         CHECK(static_cast<double>(there.arena_bytes()) ==
               Approx(peak_memory(plan.step.memory, Tier::device, operations).bytes).epsilon(0.01));
-        CHECK(static_cast<double>(store.bytes() + here.bytes()) ==
+        CHECK(static_cast<double>(store.bytes() + here.bytes() + codes.bytes()) ==
               Approx(planned_host(plan)).epsilon(0.01));
     }
 }

@@ -92,15 +92,62 @@ TEST_CASE("fp8: weights that are cast once a step change no bit", "[run]") {
     }
 }
 
+TEST_CASE("fp8: weights that arrive as codes change no bit", "[run]") {
+    constexpr double kClipped = 0.5;
+    for (const std::int64_t passes : {1, 2}) {
+        for (const auto& [recompute, half] : {std::pair{Recompute::full, false},
+                                              {Recompute::none, false},
+                                              {Recompute::full, true}}) {
+            for (const double max_norm : {1e9, kClipped}) {
+                if (half && passes > 1) continue;
+                CAPTURE(passes, static_cast<int>(recompute), half, max_norm);
+                TrainingSpec training = in_fp8();
+                if (half) training.saved_inputs = SavedInputs::half;
+                if (passes == 1) training.feed_forward_chunk_tokens = 16;
+                training.passes = passes;
+                training.recompute = recompute;
+                training.deferred_layers = 1;
+                training.resident_layers = 2;
+                training.weight_code_layers = 1;
+                const TinyResult plain = train(tiny_model(), training, 4, max_norm);
+                training.stream_weights = Compute::fp8;
+                for (const std::int64_t resident : {1, 2, 4}) {
+                    training.resident_layers = resident;
+                    const TinyResult coded = train(tiny_model(), training, 4, max_norm);
+                    CHECK(coded.losses == plain.losses);
+                    CHECK(coded.norms == plain.norms);
+                    CHECK((coded.state == plain.state));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("fp8: codes follow weights that are written between steps", "[run]") {
+    TrainingSpec training = in_fp8();
+    const auto losses = [&](Compute form) {
+        training.stream_weights = form;
+        TinyTraining tiny(tiny_model(), training);
+        std::vector<double> out = {tiny.run().loss};
+        tiny.finish();
+        tiny.store().initialise(5, TinyTraining::kDeviation);
+        out.push_back(tiny.run().loss);
+        return out;
+    };
+    CHECK(losses(Compute::fp8) == losses(Compute::bf16));
+}
+
 TEST_CASE("fp8: a number that is not finite, or overflows, changes no parameter", "[run]") {
     constexpr std::uint16_t kNan = 0x7FC0, kInfinity = 0x7F80, kLargest = 0x7F7F;
     for (const std::uint16_t bad : {kNan, kInfinity, kLargest}) {
-        for (const std::int64_t code_layers : {0, 5}) {
+        for (const auto& [code_layers, form] :
+             {std::pair{0, Compute::bf16}, {5, Compute::bf16}, {0, Compute::fp8}}) {
             for (int section = 0; section < tiny_model().layer_count() + 2; ++section) {
                 CAPTURE(bad, code_layers, section);
                 TrainingSpec training = tiny_training();
                 training.head_gradients = Compute::fp8;
                 training.weight_code_layers = code_layers;
+                training.stream_weights = form;
                 TinyTraining tiny(tiny_model(), in_fp8(training));
                 const bool embedding = section == tiny.store().embedding();
                 if (embedding && bad == kLargest) continue;  // a norm makes zeros of that row

@@ -113,6 +113,9 @@ class LateDevice::LateKernels final : public Kernels {
     void cast_fp8(const Fp8Cast& cast) override {
         later([=, this] { now_.cast_fp8(cast); });
     }
+    void transpose_codes(Matrix out, Matrix in) override {
+        later([=, this] { now_.transpose_codes(out, in); });
+    }
     void fill_zero(void* data, std::int64_t bytes) override {
         later([=, this] { now_.fill_zero(data, bytes); });
     }

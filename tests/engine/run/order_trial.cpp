@@ -107,6 +107,10 @@ TrialSubject trial_subject(std::uint64_t seed) {
     t.distinct_tokens = draw.one_in(2) ? 0 : 1 + draw.below(static_cast<int>(t.tokens()));
     if (t.recompute != Recompute::none && !t.saves_half() && draw.one_in(2))
         t.host_kept_layers = draw.below(layers + 1 - static_cast<int>(t.keep_last_layers));
+    if (t.compute == Compute::fp8 && draw.one_in(2)) {
+        t.stream_weights = Compute::fp8;
+        t.weight_code_layers = std::min(t.weight_code_layers, t.resident_layers);
+    }
     check_training_spec(t);
     return subject;
 }

@@ -80,6 +80,54 @@ TEST_CASE("fp8: weights are cast for each product, or once a step", "[plan]") {
     CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256 + 2 * weights);
 }
 
+TEST_CASE("fp8: codes arrive in half the bytes, and the optimizer writes them", "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    TrainingSpec training = in_fp8();
+    training.resident_layers = 20;
+    const auto plan_of = [&](Compute form) {
+        training.stream_weights = form;
+        return plan_streamed(model, machine("h200-sxm-pcie5"), training).step;
+    };
+    const StepPlan plain = plan_of(Compute::bf16), coded = plan_of(Compute::fp8);
+    REQUIRE(plain.program.operations.size() == coded.program.operations.size());
+    const double matrices = 3584.0 * (4608 + 3584 + 37888 + 18944), vectors = 2 * 3584 + 4608,
+                 layer = 4 * 16 + 2 * vectors + 192 + matrices;  // aligned to 256
+    CHECK(coded_layer_bytes(model, model.layer(27)) == layer);
+    int copies = 0;
+    for (std::size_t i = 0; i < plain.program.operations.size(); ++i) {
+        const Operation &before = plain.program.operations[i], &now = coded.program.operations[i];
+        REQUIRE(before.kind == now.kind);
+        CHECK(before.waits_for.size() == now.waits_for.size());
+        if (now.layer < 20 || now.layer >= 28) {
+            CHECK(before.link_bytes == now.link_bytes);
+            CHECK(before.host_bytes == now.host_bytes);
+        } else if (now.kind == OperationKind::copy_weights_in) {
+            ++copies;
+            CHECK(before.link_bytes == 2 * (matrices + vectors));
+            CHECK(now.link_bytes == layer);
+        } else if (now.kind == OperationKind::update) {
+            CHECK(before.host_bytes == (matrices + vectors) * 26);
+            CHECK(now.host_bytes == (matrices + vectors) * 28);
+        }
+    }
+    CHECK(copies == 8 + 6);  // two are still in slots when backward begins
+    const auto peak = [](const StepPlan& plan, Tier tier) {
+        return peak_memory(plan.memory, tier,
+                           static_cast<OperationId>(plan.program.operations.size()))
+            .bytes;
+    };
+    CHECK(peak(coded, Tier::host) - peak(plain, Tier::host) == static_cast<Bytes>(8 * layer));
+    // Two slots, and no scales of 8 layers.
+    CHECK(peak(plain, Tier::device) - peak(coded, Tier::device) ==
+          static_cast<Bytes>(2 * (2 * (matrices + vectors) - layer) + 8 * 4 * 256));
+    const double weights = matrices;
+    const double kept = total_bytes(forward(WeightCodes::kept));
+    CHECK(total_bytes(forward(WeightCodes::arrive)) == kept);
+    const double back = total_bytes(backward({Compute::fp8, WeightCodes::kept, 16}));
+    CHECK((total_bytes(backward({Compute::fp8, WeightCodes::arrive, 16})) - back) / weights ==
+          Approx(2 * 3.1 / 3));
+}
+
 TEST_CASE("fp8: products run at the measured share of their rate", "[plan]") {
     const GpuSpec gpu = machine("h200-pcie5-16vcpu-128gib").gpu;
     CHECK(gpu.fp8_gemm_flops_per_s > 1226e12);
@@ -173,6 +221,16 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
     once.weight_code_layers = 29;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", once),
                ContainsSubstring("--weight-code-layers is 29, expected at most the layers (28)"));
+    TrainingSpec arrive = in_fp8();
+    arrive.stream_weights = Compute::fp8;
+    arrive.weight_code_layers = 1;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", arrive),
+               ContainsSubstring("--weight-code-layers is 1, expected at most --resident-layers "
+                                 "0"));
+    arrive.weight_code_layers = 0;
+    arrive.compute = Compute::bf16;
+    CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", arrive),
+               ContainsSubstring("--stream-weights is fp8, expected bf16"));
 }
 
 }  // namespace sluice

@@ -1,0 +1,143 @@
+#include "engine/memory/streamed_codes.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "engine/optimizer/weight_codes.h"
+#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/schedules/streamed.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kGrain = std::int64_t{1} << 16;
+
+/// Of the pieces [begin, end) of a section's elements what is in the tensor, counted from its
+/// first.
+struct Piece {
+    Piece(const TensorPlace& tensor, std::int64_t begin_, std::int64_t end_)
+        : begin(std::max(begin_, tensor.offset) - tensor.offset),
+          count(std::min(end_, tensor.offset + tensor.elements()) - tensor.offset - begin) {}
+    std::int64_t begin, count;
+};
+
+}  // namespace
+
+StreamedCodes::StreamedCodes(const ModelSpec& model, const TrainingSpec& training,
+                             const ParameterStore& store, ThreadPool& pool, Device& device)
+    : store_(store), pool_(pool), layers_(static_cast<std::size_t>(store.sections())) {
+    if (!training.streams_codes()) return;
+    for (const LayerSpec& kind : model.kinds) {
+        places_.push_back(layer_layout(model, kind));
+        layouts_.push_back(coded_layout(places_.back()));
+    }
+    Bytes all = 0;
+    for (int layer = 0; layer < model.layer_count(); ++layer)
+        if (arrives_as_codes(training, layer)) all += layouts_[kind_of(model, layer)].size;
+    memory_ = HostRegion(all, "weights in FP8", pool, &device);
+    char* next = memory_.data();
+    for (int layer = 0; layer < model.layer_count(); ++layer) {
+        if (!arrives_as_codes(training, layer)) continue;
+        const std::size_t kind = kind_of(model, layer);
+        layers_[static_cast<std::size_t>(layer)] = {next, kind};
+        next += layouts_[kind].size;
+        for (Fp8Scale& scale : scales_of(layer)) scale = {};
+    }
+}
+
+/// One update of a layer's weights.
+class StreamedCodes::Rewriting {
+  public:
+    Rewriting(StreamedCodes& codes, int layer)
+        : high_(codes.store_.block(layer).high),
+          from_(codes.places_[codes.at(layer).kind]),
+          to_(codes.layouts_[codes.at(layer).kind]),
+          scales_(codes.scales_of(layer)),
+          block_(codes.at(layer).data),
+          pool_(codes.pool_) {
+        for (std::size_t i = 0; i < kMatrices; ++i) factor_[i] = 1 / scales_[i].back;
+    }
+
+    /// Called by any thread of the pool.
+    void after(std::int64_t begin, std::int64_t end) {
+        for (const auto vector : kVectors) {
+            const Piece piece(from_.*vector, begin, end);
+            if (piece.count <= 0) continue;
+            auto* const copy =
+                static_cast<std::uint16_t*>(vector_at(block_, DType::bf16, to_.*vector).data);
+            std::copy_n(weights(vector) + piece.begin, piece.count, copy + piece.begin);
+        }
+        for (std::size_t i = 0; i < kMatrices; ++i) {
+            const Piece piece(from_.*kCodedMatrices[i], begin, end);
+            if (piece.count > 0) write(i, piece.begin, piece.count);
+        }
+    }
+
+    void finish() {
+        for (std::size_t i = 0; i < kMatrices; ++i) {
+            const std::uint32_t largest = std::uint32_t{largest_[i]} << 16;
+            const float factor = fp8_factor(largest, DType::e4m3);
+            const std::int64_t count = (from_.*kCodedMatrices[i]).elements();
+            if (std::isnan(factor)) {
+                constexpr int kNan = 0x7f;
+                std::memset(codes(i), kNan, static_cast<std::size_t>(count));
+            } else if (factor != factor_[i]) {
+                factor_[i] = factor;
+                pool_.parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+                    write(i, begin, end - begin);
+                });
+            }
+            scales_[i] = {1 / factor, largest};
+        }
+    }
+
+  private:
+    static constexpr std::size_t kMatrices = std::size(kCodedMatrices);
+    const std::uint16_t* weights(TensorPlace LayerLayout::*of) const {
+        return high_ + (from_.*of).offset;
+    }
+    std::uint8_t* codes(std::size_t matrix) const {
+        return static_cast<std::uint8_t*>(
+            matrix_at(block_, DType::e4m3, to_.*kCodedMatrices[matrix]).data);
+    }
+    void write(std::size_t i, std::int64_t begin, std::int64_t count) {
+        const std::uint16_t found =
+            weight_codes(weights(kCodedMatrices[i]) + begin, codes(i) + begin, count, factor_[i]);
+        std::uint16_t known = largest_[i];
+        while (known < found && !largest_[i].compare_exchange_weak(known, found)) continue;
+    }
+
+    const std::uint16_t* const high_;
+    const LayerLayout &from_, &to_;
+    const std::span<Fp8Scale> scales_;
+    char* const block_;
+    ThreadPool& pool_;
+    std::array<float, kMatrices> factor_{};
+    std::array<std::atomic<std::uint16_t>, kMatrices> largest_{};
+};
+
+std::span<Fp8Scale> StreamedCodes::scales_of(int layer) const {
+    return {reinterpret_cast<Fp8Scale*>(at(layer).data), std::size(kCodedMatrices)};
+}
+
+void StreamedCodes::rewrite(int layer,
+                            const std::function<void(const AfterUpdate& after)>& update) {
+    Rewriting rewriting(*this, layer);
+    update([&](std::int64_t begin, std::int64_t end) { rewriting.after(begin, end); });
+    rewriting.finish();
+}
+
+void StreamedCodes::follow_store() {
+    if (writes_seen_ == store_.writes()) return;
+    writes_seen_ = store_.writes();
+    for (int layer = 0; layer < store_.layers(); ++layer)
+        if (has(layer))
+            rewrite(layer, [&](const AfterUpdate& after) {
+                pool_.parallel_for(store_.block(layer).count, kGrain, after);
+            });
+}
+
+}  // namespace sluice

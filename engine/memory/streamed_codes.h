@@ -1,0 +1,52 @@
+// How do layers on the host come by the FP8 codes that are copied to the device? The optimizer
+// writes them beside the weights.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/kernels/fp8.h"
+#include "engine/memory/parameter_store.h"
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+
+/// For each layer whose weights arrive as codes a page-locked block in the form of coded_layout().
+/// Its bytes are those that casts on the device would give.
+class StreamedCodes {
+  public:
+    /// Allocates the blocks. All arguments must outlive it.
+    StreamedCodes(const ModelSpec& model, const TrainingSpec& training, const ParameterStore& store,
+                  ThreadPool& pool, Device& device);
+
+    bool has(int section) const { return at(section).data != nullptr; }
+    const char* data(int layer) const { return at(layer).data; }
+    Bytes bytes(int layer) const { return layouts_[at(layer).kind].size; }
+    Bytes bytes() const { return memory_.bytes(); }
+
+    /// Calls update(after), which changes the layer's weights and calls `after` as adamw() does,
+    /// and brings the codes up to date. Nearly always the power of two of a tensor is the one
+    /// before: only where it is not are its codes written twice.
+    void rewrite(int layer, const std::function<void(const AfterUpdate& after)>& update);
+    /// Of all layers, if their weights may have been written since the last call.
+    void follow_store();
+
+  private:
+    struct Layer {
+        char* data = nullptr;  ///< null: the layer is resident, or arrives in bf16
+        std::size_t kind = 0;
+    };
+    /// The sections that are no layers have no codes.
+    const Layer& at(int section) const { return layers_[static_cast<std::size_t>(section)]; }
+    std::span<Fp8Scale> scales_of(int layer) const;
+    class Rewriting;
+
+    const ParameterStore& store_;
+    ThreadPool& pool_;
+    std::vector<LayerLayout> places_, layouts_;  ///< of kinds: in the store, and in blocks
+    std::vector<Layer> layers_;                  ///< one a section
+    HostRegion memory_;
+    std::int64_t writes_seen_ = -1;
+};
+
+}  // namespace sluice

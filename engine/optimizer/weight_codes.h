@@ -1,0 +1,13 @@
+// What are bf16 weights in FP8? Codes as to_fp8() of engine/kernels/fp8.h has them, to the bit.
+#pragma once
+
+#include <cstdint>
+
+namespace sluice {
+
+/// Writes the e4m3 codes of `count` numbers times `factor`, a power of two; those of products
+/// beyond 448 are not defined. Returns the largest of the numbers' bits without their signs.
+std::uint16_t weight_codes(const std::uint16_t* from, std::uint8_t* codes, std::int64_t count,
+                           float factor);
+
+}  // namespace sluice
