@@ -270,7 +270,7 @@ const std::vector<Case>& all_cases() {
         {"attention", "How long does attention take?", 20, 2, measure_attention},
         {"memory_bound", "How long do norms, activations, loss and sums take?", 17, 2,
          measure_memory_bound},
-        {"fp8", "How fast are large products in FP8?", 2.7, 1, measure_fp8},
+        {"fp8", "How fast are large products in FP8 and casts to it?", 6, 1.5, measure_fp8},
         {"power", "How much energy does each kind of work take?", 8, 3, measure_power},
         {"clock", "How does the GPU's clock follow its load?", 6, 6, measure_clock},
         {"gpu_interconnect", "How fast are copies between GPUs?", 0.5, 0.5,

@@ -33,10 +33,11 @@ namespace {
 
 /// Columns that say what was measured. All others are results: a value, or, by the ends of their
 /// names, the low or the high end of a range.
-constexpr std::array kKeys = {"m",        "n",     "k",           "added",       "sequences",
-                              "sequence", "heads", "kv_heads",    "head_dim",    "rows",
-                              "columns",  "bytes", "block_bytes", "queue_depth", "threads",
-                              "node",     "tflop", "state_bytes", "held_out",    "parameters"};
+constexpr std::array kKeys = {"m",        "n",          "k",           "added",       "sequences",
+                              "sequence", "heads",      "kv_heads",    "head_dim",    "rows",
+                              "columns",  "bytes",      "block_bytes", "queue_depth", "threads",
+                              "node",     "tflop",      "state_bytes", "held_out",    "parameters",
+                              "by_rows",  "by_columns", "sought"};
 
 /// Each row is a moment, and is kept.
 constexpr const char* kWindows = "mixed_load";

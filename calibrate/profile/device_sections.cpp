@@ -5,6 +5,7 @@
 #include "calibrate/fit/regression.h"
 #include "calibrate/profile/sections.h"
 #include "sim/base/units.h"
+#include "sim/specs/model/kernel.h"
 
 namespace sluice {
 namespace {
@@ -111,6 +112,29 @@ void add_fp8_products(const Measurements& m, ProfileJson& profile) {
                        products.origin("large products of e4m3 at the power limit"));
 }
 
+/// Bytes as the kernels of predictions count them.
+void add_fp8_casts(const Measurements& m, ProfileJson& profile) {
+    const MeasuredRows casts(m, "fp8_casts"), launch(m, "launch");
+    if (!casts) return;
+    const double launch_us = launch ? launch.at(0, "kernel_us") : 0;
+    const auto rate = [&](const char* us) {
+        double bytes = 0, all_us = 0;
+        for (std::size_t i = 0; i < casts.size(); ++i) {
+            const auto orders = casts.at(i, "by_rows") + casts.at(i, "by_columns");
+            const Kernel kernel = cast_to_fp8(casts.at(i, "rows") * casts.at(i, "columns"),
+                                              static_cast<int>(orders), casts.at(i, "sought") != 0);
+            bytes += kernel.bytes;
+            const double one_us = casts.at(i, us);
+            const double launches_us = launch_us * static_cast<double>(kernel.launches);
+            all_us += std::max(one_us / 2, one_us - launches_us);
+        }
+        return gb_per_s(bytes, all_us);
+    };
+    profile.set_number("kernels.fp8_cast_gb_per_s", rate("us"),
+                       RateRange{rate("us_high"), rate("us_low")},
+                       casts.origin("all casts together"));
+}
+
 void add_launches(const Measurements& m, ProfileJson& profile) {
     const MeasuredRows launch(m, "launch");
     if (!launch) return;
@@ -148,6 +172,7 @@ void add_gpu(const Measurements& measurements, const MachineFits& fits, ProfileJ
     add_best_product(measurements, profile);
     if (fits.gemm_line) add_gemm_line(measurements, *fits.gemm_line, profile);
     add_fp8_products(measurements, profile);
+    add_fp8_casts(measurements, profile);
     add_launches(measurements, profile);
     for (const auto& [id, fit] : fits.kernels) add_kernel_table(measurements, id, fit, profile);
 }

@@ -80,6 +80,12 @@ double fp8_rate(Row row, SpecReader& reader, const MachineSpec& so_far) {
     return reader.take(kPeakFp8) ? kFp8OfBf16 * so_far.gpu.gemm_flops_per_s : 0;
 }
 
+/// Casts count the bytes that would take their time at the rate of a device copy on the H200.
+double fp8_cast_rate(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    const auto measured = reader.take(row.path);
+    return measured ? *measured * kGiga : so_far.gpu.memory_bandwidth;
+}
+
 double multiprocessors(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto count = reader.take(row.path)) return *count;
     reader.assume(Trust::measured,
@@ -129,6 +135,10 @@ constexpr MachineNumber attention_curve(std::string_view path, Trust trust,
                fill<&MachineSpec::gpu, Rates, Direction>, &attention<H200>, MeasuredBy{"attention"},
                ReplacedBy{replaced_by}, RateGroup::kernels, Transfer::attention);
 }
+/// Datasheets of GeForce GPUs quote sums in fp32; with sums in fp16 an RTX 4090 has twice the rate.
+constexpr double kFastSums = 2.2;
+/// Casts count up to 1.25 times the bytes that they move.
+constexpr double kCountedBytes = 1.4;
 constexpr const char* kPeakGemm = "gpu.bf16_dense_tflops";
 constexpr const char* kGemmTimes = "kernels.gemm_forward";
 
@@ -162,7 +172,10 @@ constexpr std::array kGpuRows = {
     row(kPeakFp8, Trust::datasheet),
     row("kernels.fp8_gemm_sustained_tflops", Trust::datasheet,
         fill<&MachineSpec::gpu, &GpuSpec::fp8_gemm_flops_per_s>, &fp8_rate, MeasuredBy{"fp8"},
-        AtMost{kPeakFp8}, RateGroup::kernels),
+        AtMost{kPeakFp8, kFastSums}, RateGroup::kernels),
+    row("kernels.fp8_cast_gb_per_s", Trust::datasheet,
+        fill<&MachineSpec::gpu, &GpuSpec::fp8_cast_rate>, &fp8_cast_rate, MeasuredBy{"fp8"},
+        AtMost{"gpu.memory_bandwidth_gb_per_s", kCountedBytes}, RateGroup::kernels),
     row("kernels.gemm_overhead_us", Trust::measured,
         fill<&MachineSpec::gpu, &GpuSpec::gemm_overhead>, OnH200{4}, MeasuredBy{"gemm"},
         RateGroup::kernels, Transfer::as_measured),

@@ -58,7 +58,8 @@ KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
     const bool attention = kernel.kind == KernelKind::attention_forward ||
                            kernel.kind == KernelKind::attention_backward;
     // At the power limit a FLOP in FP8 takes less energy by as much as it is quicker.
-    const double of_bf16 = kernel.fp8 ? gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s : 1;
+    const bool fp8 = kernel.fp8 && kernel.kind == KernelKind::gemm;
+    const double of_bf16 = fp8 ? gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s : 1;
     cost.joules =
         clock.idle_w * cost.seconds + clock.joules_per_byte * kernel.bytes +
         (attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop * of_bf16) *
@@ -92,7 +93,7 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
         case KernelKind::memory_bound:
             break;
     }
-    return launches + kernel.bytes / gpu.memory_bandwidth;
+    return launches + kernel.bytes / (kernel.fp8 ? gpu.fp8_cast_rate : gpu.memory_bandwidth);
 }
 
 KernelCost& KernelCost::operator+=(const KernelCost& other) {

@@ -101,7 +101,8 @@ struct MachineNumber {
     double h200 = 0;        ///< measured on an H200 machine, in the number's unit
     const char* measured_by = nullptr;  ///< case of sluice-calibrate
     double least = 0;                   ///< a profile may not have less
-    const char* peak = nullptr;  ///< path of the number that it may exceed by a tenth at most
+    const char* peak = nullptr;  ///< path of the number of which it may be most_of_peak times
+    double most_of_peak = 0;
     /// Path of the number that replaces this one if it is measured: the base profile's number would
     /// contradict it.
     const char* replaced_by = nullptr;

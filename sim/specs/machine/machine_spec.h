@@ -45,6 +45,7 @@ struct GpuSpec {
     double memory_bandwidth = 0;      ///< bytes/s read plus written that a good kernel reaches
     double gemm_flops_per_s = 0;      ///< bf16, large products, sustained under the power limit
     double fp8_gemm_flops_per_s = 0;  ///< the same in FP8; 0: the GPU has none, or it is not known
+    double fp8_cast_rate = 0;         ///< bytes/s of kernels that write codes, as they count bytes
     Seconds gemm_overhead = 0;        ///< fixed time of one product, in addition to its FLOPs
     double multiprocessors = 0;
     double narrow_head_share = 1;    ///< attention rate at head_dim 64 over the rate at 128

@@ -152,17 +152,15 @@ class ProfileReader {
         profile_.kernels.push_back(std::move(entry));
     }
 
-    /// An achieved rate is below the vendor's peak; some processors run a little faster.
     void require_below_peaks(const std::string& file) const {
-        constexpr double kMostOfPeak = 1.1;
         for (const MachineNumber& row : machine_table()) {
             if (row.peak == nullptr) continue;
             const auto reached = profile_.number(row.path), peak = profile_.number(row.peak);
-            if (!reached || !peak || *reached <= kMostOfPeak * *peak) continue;
+            if (!reached || !peak || *reached <= row.most_of_peak * *peak) continue;
             throw InputError(fmt::format(
                 "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
                 "with: sluice-calibrate --only {} --out FILE",
-                file, row.path, *reached, kMostOfPeak, row.peak, *peak, row.measured_by));
+                file, row.path, *reached, row.most_of_peak, row.peak, *peak, row.measured_by));
         }
     }
 

@@ -77,8 +77,10 @@ struct OnH200 {
 struct MeasuredBy {
     const char* case_name;  ///< nullptr: no case
 };
+/// An achieved rate is below the vendor's peak; some processors run a little faster.
 struct AtMost {
     const char* peak;
+    double times = 1.1;
 };
 struct ReplacedBy {
     const char* path;  ///< nullptr: no number
@@ -114,7 +116,10 @@ constexpr MachineNumber row(std::string_view path, Traits... traits) {
         if constexpr (std::is_same_v<Trait, OnH200>) out.h200 = trait.value;
         if constexpr (std::is_same_v<Trait, MeasuredBy>) out.measured_by = trait.case_name;
         if constexpr (std::is_same_v<Trait, AtLeast>) out.least = trait.value;
-        if constexpr (std::is_same_v<Trait, AtMost>) out.peak = trait.peak;
+        if constexpr (std::is_same_v<Trait, AtMost>) {
+            out.peak = trait.peak;
+            out.most_of_peak = trait.times;
+        }
         if constexpr (std::is_same_v<Trait, ReplacedBy>) out.replaced_by = trait.path;
         if constexpr (std::is_same_v<Trait, GainsFrom>) out.parts = trait.parts;
         if constexpr (std::is_same_v<Trait, Judges>) {

@@ -72,12 +72,18 @@ Kernel in_fp8(Kernel product) {
     return product;
 }
 
+Kernel writes_codes(const char* name, double bytes, std::int64_t launches) {
+    Kernel kernel = memory_bound(name, bytes, launches);
+    kernel.fp8 = true;
+    return kernel;
+}
+
 Kernel cast_to_fp8(double elements, int orders, bool sought) {
     // Bytes an element that take the time measured on an H200 at the rate of a device copy
     // (docs/fp8.md): 3 and 4 bytes are moved, and 2 in the search.
     constexpr double kOneOrder = 3.1, kBothOrders = 4.9, kSearch = 2.1;
     const double bytes = (orders == 1 ? kOneOrder : kBothOrders) + (sought ? kSearch : 0);
-    return memory_bound("cast to FP8", bytes * elements, sought ? 3 : 1);
+    return writes_codes("cast to FP8", bytes * elements, sought ? 3 : 1);
 }
 
 Kernel transpose_codes(double elements) {

@@ -34,7 +34,8 @@ struct Kernel {
     GemmRole role = GemmRole::forward;
     bool added = false;          ///< gemm: forward adds another matrix, a weight gradient
                                  /// adds to its sum in fp32
-    bool fp8 = false;            ///< gemm: operands in FP8, result as without
+    bool fp8 = false;            ///< gemm: operands in FP8, result as without;
+                                 /// memory-bound: writes codes of FP8
     std::int64_t count = 1;      ///< gemm: independent products of this shape (experts)
     std::int64_t sequence = 0;   ///< attention: tokens of one sequence
     std::int64_t sequences = 0;  ///< attention
@@ -65,6 +66,8 @@ Kernel with_addend(Kernel product);
 
 /// The same with operands of a byte an element.
 Kernel in_fp8(Kernel product);
+/// Memory-bound work that writes codes of FP8.
+Kernel writes_codes(const char* name, double bytes, std::int64_t launches);
 /// Reads a matrix and writes codes in one or two orders. If its largest number is `sought`, clears
 /// the scale and reads the matrix for it before.
 Kernel cast_to_fp8(double elements, int orders, bool sought);

@@ -48,7 +48,7 @@ Kernel ProductKernels::swiglu_backward(std::int64_t rows, std::int64_t width) co
     constexpr std::int64_t kLaunches = 4;  // with those that clear the scales
     const double elements = static_cast<double>(rows) * static_cast<double>(width);
     const double bytes = precision_.gate_up_bits == 8 ? kOfEightBits : kOfBf16;
-    return memory_bound("activation in FP8", bytes * elements, kLaunches);
+    return writes_codes("activation in FP8", bytes * elements, kLaunches);
 }
 
 }  // namespace sluice

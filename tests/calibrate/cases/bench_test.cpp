@@ -53,6 +53,46 @@ class ClockworkDevice final : public Device {
 
 }  // namespace
 
+TEST_CASE("fp8: a GPU that refuses it gives a warning, not the end of the calibration") {
+    ClockworkDevice device;
+    const std::vector<std::uint16_t> random(1 << 20, 0x3F80);
+    Bench bench{.device = device, .device_facts = {}, .host = {}};
+    bench.device_facts.is_gpu = true;
+    bench.arena_bytes = Bytes{1} << 30;
+    bench.large_product = 1e-3;
+    bench.random = &random;
+    CaseRecord record;
+    measure_fp8(bench, record);  // the GPU has none
+    CHECK(record.warnings.empty());
+    bench.device_facts.has_fp8 = true;
+    measure_fp8(bench, record);
+    CHECK(record.tables.empty());
+    REQUIRE(record.warnings.size() == 2);
+    CHECK(record.warnings[0] == "large products in FP8 were not measured: no kernels");
+    CHECK(record.warnings[1] == "casts to FP8 were not measured: no kernels");
+    bench.arena_bytes = Bytes{512} << 20;
+    record = {};
+    measure_fp8(bench, record);
+    CHECK(record.warnings.at(0) ==
+          "large products in FP8 were not measured: 512 MiB of memory do not hold them");
+}
+
+TEST_CASE("fp8: casts are timed in each order, with the search and without") {
+    const auto machine = small_bench();
+    Bench& bench = *machine->bench;
+    bench.device_facts.has_fp8 = true;
+    CaseRecord record;
+    measure_fp8(bench, record);  // no GPU: no large product
+    CHECK_THAT(record.warnings.at(0), ContainsSubstring("large products in FP8 were not"));
+    REQUIRE(record.tables.size() == 1);
+    const CaseTable& casts = record.tables[0];
+    REQUIRE(casts.rows.size() == 6);
+    for (std::size_t row = 0; row < 6; ++row) {
+        CHECK(casts.at(row, "us") > 0);
+        CHECK(casts.at(row, "by_rows") + casts.at(row, "by_columns") >= 1);
+    }
+}
+
 TEST_CASE("timing: short calls share a group, long ones have one each") {
     const Timing timing{.warm_up = 0.03, .group = 0.008, .groups = 7};
     const CallGroups short_calls = group_calls(timing, 1e-4);

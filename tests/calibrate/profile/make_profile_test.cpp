@@ -85,6 +85,7 @@ TEST_CASE("make profile: the line through products is the one they were made fro
     const MachineProfile p = profile_of(m);
     CHECK(value(p, "kernels.gemm_sustained_tflops") == 600);
     CHECK(value(p, "kernels.fp8_gemm_sustained_tflops") == Approx(1250));
+    CHECK(value(p, "kernels.fp8_cast_gb_per_s") == Approx(3000));
     CHECK(value(p, "kernels.gemm_overhead_us") == 4);
     // 8192 x 4096 x 3584: 2.405e11 FLOPs in 4 + 400.9 us.
     CHECK(value(p, "gpu.bf16_achieved_gemm_tflops") == Approx(594.07).epsilon(1e-3));

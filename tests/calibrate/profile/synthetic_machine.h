@@ -76,6 +76,15 @@ inline CaseTable memory_bound(const std::string& name) {
     return out;
 }
 
+/// Of 2^30 numbers at 3000 GB/s, as predictions count bytes, and launches of 1.1 us.
+inline std::vector<double> fp8_cast(bool by_rows, bool by_columns, bool sought) {
+    const double bytes = (by_rows && by_columns ? 4.9 : 3.1) + (sought ? 2.1 : 0);
+    std::vector<double> row = {1 << 16, 1 << 14, by_rows ? 1.0 : 0, by_columns ? 1.0 : 0,
+                               sought ? 1.0 : 0};
+    add_times(row, (sought ? 3 : 1) * 1.1 + bytes * (1 << 30) / 3000e3);
+    return row;
+}
+
 inline std::vector<CaseTable> all_memory_bound() {
     std::vector<CaseTable> out;
     for (const char* name :
@@ -212,7 +221,11 @@ inline Measurements gpu_machine() {
          kDate,
          3,
          false,
-         {table("fp8_products", {"us", "us_low", "us_high", "tflop"}, {{880, 800, 1100, 1.1}})},
+         {table("fp8_products", {"us", "us_low", "us_high", "tflop"}, {{880, 800, 1100, 1.1}}),
+          table("fp8_casts",
+                {"rows", "columns", "by_rows", "by_columns", "sought", "us", "us_low", "us_high"},
+                {fp8_cast(true, false, false), fp8_cast(false, true, true),
+                 fp8_cast(true, true, true)})},
          {}},
         {"power",
          kDate,
