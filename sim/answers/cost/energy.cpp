@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/specs/model/kernel.h"
+#include "sim/specs/machine/kernel_time.h"
 
 namespace sluice {
 namespace {
@@ -12,8 +12,8 @@ namespace {
 // With a context, the measured H200 idles at 123 of its 700 W (power.idle_w of
 // h200-pcie5-16vcpu-128gib).
 constexpr double kIdleShare = 0.176;
-// Energy of a GPU by kinds of work over its datasheet's watts while it computes: 1.03 to 1.25 on the
-// calibrated H200, since work in bursts draws more than the limit and copies draw power, too
+// Energy of a GPU by kinds of work over its datasheet's watts while it computes: 1.03 to 1.25 on
+// the calibrated H200, since work in bursts draws more than the limit and copies draw power, too
 // (20 steps of 7B, 8 of its layers, 3B and 24 layers of 14B with batches of 1 to 128).
 constexpr double kMostOfDatasheet = 1.25;
 
@@ -69,21 +69,19 @@ void take_host(PowerSpec& power, const MachineProfile& profile) {
     }
 }
 
-/// Joules at the highest clock without idle power, by kind of kernel, as kernels_cost() adds them
-/// up.
-void add_kernels(StepEnergy& energy, const KernelList& kernels, const ClockSpec& clock) {
+void add_kernels(StepEnergy& energy, const KernelList& kernels, const GpuSpec& gpu) {
     for (const Kernel& kernel : kernels) {
-        const double bytes = clock.joules_per_byte * kernel.bytes;
+        const double joules = work_joules(gpu, kernel);
         switch (kernel.kind) {
             case KernelKind::gemm:
-                energy.products += bytes + clock.joules_per_flop * kernel.flops;
+                energy.products += joules;
                 break;
             case KernelKind::attention_forward:
             case KernelKind::attention_backward:
-                energy.attention += bytes + clock.joules_per_flop_of_attention * kernel.flops;
+                energy.attention += joules;
                 break;
             case KernelKind::memory_bound:
-                energy.elementwise += bytes + clock.joules_per_flop * kernel.flops;
+                energy.elementwise += joules;
                 break;
         }
     }
@@ -91,17 +89,16 @@ void add_kernels(StepEnergy& energy, const KernelList& kernels, const ClockSpec&
 
 void add_calibrated(StepEnergy& energy, const TimedPlan& report, const MachineSpec& machine,
                     const PowerSpec& power) {
-    const ClockSpec& clock = machine.gpu.clock;
     double link_bytes = 0;
     for (const Operation& operation : report.plan.program.operations) {
         for (const std::int32_t list : operation.kernels)
             add_kernels(energy, report.plan.program.kernel_lists[static_cast<std::size_t>(list)],
-                        clock);
+                        machine.gpu);
         if (operation.lane == Lane::host_to_device || operation.lane == Lane::device_to_host)
             link_bytes += operation.link_bytes;
     }
     energy.copies = power.copy_joules_per_byte * link_bytes;
-    const double allowed = clock.limit_w * report.step.seconds;
+    const double allowed = machine.gpu.clock.limit_w * report.step.seconds;
     if (energy.gpu() <= allowed) return;
     energy.at_limit = true;
     const double share = (allowed - energy.idle) / (energy.gpu() - energy.idle);
@@ -136,9 +133,9 @@ StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, cons
     } else {
         const Seconds computes = report.step.lane(Lane::compute).busy;
         energy.least = energy.idle + (power.busy_w - power.idle_w) * computes;
-        energy.busy = std::min(kMostOfDatasheet * energy.least,
-                               power.busy_w * report.step.seconds) -
-                      energy.idle;
+        energy.busy =
+            std::min(kMostOfDatasheet * energy.least, power.busy_w * report.step.seconds) -
+            energy.idle;
     }
     const auto gpus = static_cast<double>(report.asked.training.gpus);
     for (double* part : {&energy.idle, &energy.products, &energy.attention, &energy.elementwise,

@@ -55,15 +55,7 @@ KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle sty
     KernelCost cost;
     cost.seconds = by_memory + (known - by_memory) * to_highest;
     cost.at_limit = by_memory + (known - by_memory) * to_limit;
-    const bool attention = kernel.kind == KernelKind::attention_forward ||
-                           kernel.kind == KernelKind::attention_backward;
-    // At the power limit a FLOP in FP8 takes less energy by as much as it is quicker.
-    const bool fp8 = kernel.fp8 && kernel.kind == KernelKind::gemm;
-    const double of_bf16 = fp8 ? gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s : 1;
-    cost.joules =
-        clock.idle_w * cost.seconds + clock.joules_per_byte * kernel.bytes +
-        (attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop * of_bf16) *
-            kernel.flops;
+    cost.joules = clock.idle_w * cost.seconds + work_joules(gpu, kernel);
     return cost;
 }
 
@@ -94,6 +86,18 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
             break;
     }
     return launches + kernel.bytes / (kernel.fp8 ? gpu.fp8_cast_rate : gpu.memory_bandwidth);
+}
+
+double work_joules(const GpuSpec& gpu, const Kernel& kernel) {
+    const ClockSpec& clock = gpu.clock;
+    const bool attention = kernel.kind == KernelKind::attention_forward ||
+                           kernel.kind == KernelKind::attention_backward;
+    // At the power limit a FLOP in FP8 takes less energy by as much as it is quicker.
+    const bool fp8 = kernel.fp8 && kernel.kind == KernelKind::gemm;
+    const double of_bf16 = fp8 ? gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s : 1;
+    const double a_flop =
+        attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop * of_bf16;
+    return clock.joules_per_byte * kernel.bytes + a_flop * kernel.flops;
 }
 
 KernelCost& KernelCost::operator+=(const KernelCost& other) {

@@ -19,6 +19,9 @@ std::optional<KernelTableId> measured_table(const GpuSpec& gpu, const Kernel& ke
 /// flash).
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style);
 
+/// Energy of one kernel at the highest clock, in addition to idle power.
+double work_joules(const GpuSpec& gpu, const Kernel& kernel);
+
 /// Costs of kernels that run back to back, alone.
 struct KernelCost {
     Seconds seconds = 0;   ///< at the highest clock

@@ -1,8 +1,12 @@
 #include "sim/answers/cost/energy.h"
 
+#include <nlohmann/json.hpp>
+
 #include "sim/answers/cost/cost.h"
 #include "sim/answers/predict/predict.h"
+#include "sim/answers/validate/measured_runs.h"
 #include "sim/base/input_error.h"
+#include "sim/base/json_object.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"
@@ -66,6 +70,44 @@ TEST_CASE("energy: a copy takes what was measured beyond idling", "[cost]") {
     CHECK(energy.copies == Approx(100 * 1.56727 * (1 - 122.996 / 140.485)));
     CHECK(energy.idle == Approx(1229.96));
     CHECK(energy.gpu() == Approx(energy.copies + energy.idle));
+}
+
+TEST_CASE("energy: a product in FP8 takes as much less as it is quicker", "[cost]") {
+    Predicted p = predicted(kMeasured, 1);
+    p.report.step.seconds = 10;
+    const auto products_of = [&](const Kernel& kernel) {
+        Operation operation;
+        operation.lane = Lane::compute;
+        operation.kernels = {0};
+        p.report.plan.program = {};
+        p.report.plan.program.operations = {operation};
+        p.report.plan.program.kernel_lists = {{kernel}};
+        return step_energy(p.report, p.machine, p.power, 1).products;
+    };
+    const GpuSpec& gpu = p.machine.gpu;
+    const Kernel bf16 = gemm("", GemmRole::forward, 32768, 37888, 3584), fp8 = in_fp8(bf16);
+    const double of_bytes = gpu.clock.joules_per_byte;
+    CHECK((products_of(fp8) - of_bytes * fp8.bytes) / (products_of(bf16) - of_bytes * bf16.bytes) ==
+          Approx(gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s));
+}
+
+TEST_CASE("energy: ten measured steps in FP8 draw what is predicted, within 5%", "[cost]") {
+    const std::string folder = SLUICE_SOURCE_DIR "/validation/fp8-h200/steps/";
+    const MachineProfile profile = read_machine_profile("h200-pcie5-16vcpu-128gib-2");
+    const MachineSpec machine = resolve_machine(profile);
+    const PowerSpec power = power_spec(profile, machine);
+    const MeasuredRuns measured = read_measured_runs({folder}, {});
+    CHECK(measured.runs.size() == 10);
+    int below_limit = 0;
+    for (const MeasuredRun& run : measured.runs) {
+        const auto json = nlohmann::json::parse(read_text_file(run.file));
+        const Prediction report = predict(run.model, machine, run.training);
+        const StepEnergy energy = step_energy(report, machine, power, 1);
+        INFO(run.name);
+        CHECK(energy.gpu() == Approx(json["measured_gpu_j"].get<double>()).epsilon(0.05));
+        below_limit += energy.at_limit ? 0 : 1;
+    }
+    CHECK(below_limit == 1);  // one waits for the optimizer
 }
 
 TEST_CASE("energy: from a datasheet, a ceiling over full power while it computes", "[cost]") {
@@ -176,8 +218,9 @@ TEST_CASE("cost: a rent pays for the share of the node", "[cost]") {
     CHECK_THAT(run_sluice(gh200 + "--host-memory 1TB").output, ContainsSubstring(words));
     CHECK_THAT(run_sluice(gh200 + "--host-memory 400GB").output, !ContainsSubstring("cost more"));
     CHECK_THAT(run_sluice(gh200).output, !ContainsSubstring("cost more"));
-    CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 2TB").output,
-               ContainsSubstring("the extra price of 2.00 TB of host memory over 1.54 TB is not known"));
+    CHECK_THAT(
+        run_sluice("cost --model qwen2.5-7b --machine h100-pcie --host-memory 2TB").output,
+        ContainsSubstring("the extra price of 2.00 TB of host memory over 1.54 TB is not known"));
     const Result predicted =
         run_sluice("predict --model qwen2.5-7b --machine gh200-480gb --host-memory 1TB");
     CHECK_THAT(predicted.output, ContainsSubstring(words));
