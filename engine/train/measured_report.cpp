@@ -87,7 +87,7 @@ TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps
     const bool fp32 = run.activations == DType::fp32;
     Measurement measured{run.most_device, run.most_host, steps.count()};
     std::tie(measured.low, measured.high) = steps.spread();
-    measured.precision = fp32 ? Precision::fp32 : Precision::bf16;
+    measured.activations = fp32 ? Precision::fp32 : Precision::bf16;
     measured.redone = run.redone;
     measured.gpu_watts = run.gpu_watts.value_or(0);
     if (run.expected && run.host_rates.known()) {

@@ -98,6 +98,11 @@ enum class Precision : std::uint8_t { bf16, fp32 };
 inline const char* precision_name(Precision precision) {
     return precision == Precision::fp32 ? "fp32" : "bf16";
 }
+/// The precision of the layers' products, whose operands are activations or cast from them.
+inline const char* products_name(const TrainingSpec& training,
+                                 Precision activations = Precision::bf16) {
+    return training.compute == Compute::fp8 ? "fp8" : precision_name(activations);
+}
 
 /// With fewer steps, 5% and 95% are the fastest and the slowest.
 inline constexpr int kFewSteps = 20;
@@ -109,7 +114,7 @@ struct Measurement {
     int steps = 0;     ///< number of steps behind the median; 0: not known
     /// 5% and 95% of the steps took less; with fewer than kFewSteps the fastest and the slowest.
     Seconds low = 0, high = 0;
-    Precision precision = Precision::bf16;
+    Precision activations = Precision::bf16;
     std::int64_t redone = 0;    ///< steps that speculative clipping redid, which do not count
     double gpu_watts = 0;       ///< mean over the steps, as the driver counts energy; 0: not known
     HostRates host_rates = {};  ///< at the start of the run

@@ -102,7 +102,6 @@ void add_measurement_json(Json& out, const Measurement& measured, Seconds step) 
         out["expected_step_at_host_rates_s"] = measured.expected_step_at_host_rates;
     }
     out["steps_measured"] = measured.steps;
-    out["precision"] = precision_name(measured.precision);
 }
 
 void add_cost_json(Json& out, const Prediction& r) {
@@ -162,6 +161,9 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     out["machine"] = {
         {"id", asked.machine_id}, {"name", asked.machine_name}, {"changes", asked.machine_changes}};
     out["training"] = training_json(asked.training, false);
+    const Precision activations = r.step.measured ? r.step.measured->activations : Precision::bf16;
+    out["precision"] = products_name(asked.training, activations);
+    out["activations"] = precision_name(activations);
     if (prediction != nullptr)
         out["runs_today"] = {{"runs", asked.runs_today.runs()},
                              {"program", asked.runs_today.program},

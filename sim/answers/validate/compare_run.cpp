@@ -41,15 +41,15 @@ TimedPlan measured_step(const MeasuredRun& run, const Prediction& predicted) {
         intervals.push_back(operation.interval);
     TimedPlan out = predicted;
     out.step = step_of(out.plan.program, std::move(intervals), run.step);
-    out.step.measured = {run.device,    run.host,      run.steps, run.step_low,
-                         run.step_high, run.precision, 0};
+    out.step.measured = {run.device,    run.host,        run.steps, run.step_low,
+                         run.step_high, run.activations, 0};
     return out;
 }
 
 /// Device buffers in fp32 are twice as large as the plan, which is for bf16.
 Bytes device_memory(const MeasuredRun& run, const Prediction& predicted) {
     const Bytes planned = predicted.plan.fit.device.peak.bytes;
-    return run.precision == Precision::fp32 ? 2 * planned : planned;
+    return run.activations == Precision::fp32 ? 2 * planned : planned;
 }
 
 /// The trainer's host memory is the largest resident memory over its steps: the plan's steady

@@ -89,13 +89,13 @@ std::vector<MeasuredOperation> read_operations(const JsonObject& root) {
     return operations;
 }
 
-/// Reports without this field are of GPUs.
-Precision read_precision(const JsonObject& root) {
-    const std::string name = root.text_or("precision", precision_name(Precision::bf16));
+/// Older reports call them `precision`; those without either field are of GPUs.
+Precision read_activations(const JsonObject& root) {
+    const char* const key = root.has("activations") ? "activations" : "precision";
+    const std::string name = root.text_or(key, precision_name(Precision::bf16));
     for (const Precision precision : {Precision::bf16, Precision::fp32})
         if (name == precision_name(precision)) return precision;
-    throw InputError(
-        fmt::format("{} is \"{}\", expected bf16 or fp32", root.where("precision"), name));
+    throw InputError(fmt::format("{} is \"{}\", expected bf16 or fp32", root.where(key), name));
 }
 
 void refuse_prediction(const JsonObject& root) {
@@ -182,7 +182,7 @@ MeasuredRun read_run_report(const JsonObject& root, const std::optional<std::str
         run.machine_name = machine->text_or("name", "");
     run.step = root.number("step_s", kShortestStep, kMostSeconds);
     run.steps = static_cast<int>(root.integer_or("steps_measured", 0, 0, kMostSteps));
-    run.precision = read_precision(root);
+    run.activations = read_activations(root);
     run.model = read_reported_model(root, model);
     set_options(run.training, root.object("training"));
     if (root.has("step_5_percent_s") && root.has("step_95_percent_s")) {

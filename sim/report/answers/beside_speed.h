@@ -46,28 +46,27 @@ void add_beside_speed(std::vector<ColumnOf<Item>>& columns, std::string_view aft
     };
     const auto place = std::ranges::find_if(
         columns, [after](const ColumnOf<Item>& one) { return one.column.key == after; });
-    columns.insert(
-        std::next(place),
-        {{"runs_today.runs", "runs today", Unit::flag,
-          of([](const AskedStep& step) { return runs_today_cell(step.runs_today); }),
-          "program that trains this model on this machine today"},
-         {"runs_today.program", "", today(&RunsToday::program)},
-         {"runs_today.why_not", "", today(&RunsToday::why_not)},
-         {"runs_today.source", "", today(&RunsToday::source)},
-         ColumnOf<Item>("states", "states",
-                        of([](const AskedStep& step) { return states_cell(step.training); }),
-                        "precision of the parameters and of the moments that are kept")
-             .once_if_equal(),
-         ColumnOf<Item>("products", "products", of([](const AskedStep& step) {
-                            return step.training.compute == Compute::fp8 ? std::string("fp8")
-                                                                         : std::string("bf16");
-                        }),
-                        "precision of the layers' matrix products")
-             .once_if_equal(),
-         ColumnOf<Item>("tokens_a_step", "tokens a step", Unit::whole,
-                        of([](const AskedStep& step) { return step.training.tokens(); }),
-                        "batch x sequence")
-             .once_if_equal()});
+    columns.insert(std::next(place),
+                   {{"runs_today.runs", "runs today", Unit::flag,
+                     of([](const AskedStep& step) { return runs_today_cell(step.runs_today); }),
+                     "program that trains this model on this machine today"},
+                    {"runs_today.program", "", today(&RunsToday::program)},
+                    {"runs_today.why_not", "", today(&RunsToday::why_not)},
+                    {"runs_today.source", "", today(&RunsToday::source)},
+                    ColumnOf<Item>("states", "states", of([](const AskedStep& step) {
+                                       return states_cell(step.training);
+                                   }),
+                                   "precision of the parameters and of the moments that are kept")
+                        .once_if_equal(),
+                    ColumnOf<Item>("products", "products", of([](const AskedStep& step) {
+                                       return std::string(products_name(step.training));
+                                   }),
+                                   "precision of the layers' matrix products")
+                        .once_if_equal(),
+                    ColumnOf<Item>("tokens_a_step", "tokens a step", Unit::whole,
+                                   of([](const AskedStep& step) { return step.training.tokens(); }),
+                                   "batch x sequence")
+                        .once_if_equal()});
 }
 
 }  // namespace sluice

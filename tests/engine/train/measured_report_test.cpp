@@ -127,12 +127,12 @@ TEST_CASE("measured report: the plan's report with what was measured", "[train]"
     CHECK(report.step.measured->host == 80);
     CHECK(report.asked.training.distinct_tokens == 1);
     CHECK(report.step.intervals.size() == 2);
-    CHECK(report.step.measured->precision == Precision::bf16);
+    CHECK(report.step.measured->activations == Precision::bf16);
     CHECK(report.plan.fit.device.peak.bytes == 1000);
     CHECK(report.plan.assumptions.size() == 1);
     report = measured_report({}, plan, steps, {DType::fp32, 70, 80, 3, {}});
     CHECK(report.step.measured->gpu_watts == 0);
-    CHECK(report.step.measured->precision == Precision::fp32);
+    CHECK(report.step.measured->activations == Precision::fp32);
     CHECK(report.plan.fit.device.peak.bytes == 2000);
     REQUIRE(assumptions(report).size() == 2);
     CHECK_THAT(assumptions(report)[1], ContainsSubstring("3 steps that speculative clipping"));

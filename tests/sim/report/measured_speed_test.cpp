@@ -30,12 +30,18 @@ TEST_CASE("measured report: few steps have a fastest and a slowest, many a range
 
 TEST_CASE("measured report: JSON has the number of steps and the precision", "[report]") {
     TimedPlan report = measured(7);
-    report.step.measured->precision = Precision::fp32;
+    report.step.measured->activations = Precision::fp32;
     const auto json = nlohmann::json::parse(report_json(report));
     CHECK(json["steps_measured"] == 7);
     CHECK(json["precision"] == "fp32");
+    CHECK(json["activations"] == "fp32");
     report.step.measured.reset();
     const auto predicted = nlohmann::json::parse(report_json(report));
     CHECK_FALSE(predicted.contains("steps_measured"));
-    CHECK_FALSE(predicted.contains("precision"));
+    CHECK(predicted["precision"] == "bf16");
+    CHECK(predicted["activations"] == "bf16");
+    report.asked.training.compute = Compute::fp8;
+    const auto fp8 = nlohmann::json::parse(report_json(report));
+    CHECK(fp8["precision"] == "fp8");
+    CHECK(fp8["activations"] == "bf16");
 }

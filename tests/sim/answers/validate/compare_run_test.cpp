@@ -59,13 +59,13 @@ TEST_CASE("compare run: on the CPU in fp32 device buffers are doubled and lie in
     const auto device = report["device_peak_bytes"].get<Bytes>();
     const auto steady = report["host_between_steps_bytes"].get<Bytes>();
     report["unified_memory"] = true;
-    report["precision"] = "fp32";
+    report["activations"] = "fp32";
     report["measured_device_bytes"] = 2 * device;
     report["measured_host_bytes"] = steady + 2 * device;
     RunComparison c = compare(report);
     CHECK(c.predicted_device == 2 * device);
     CHECK(c.predicted_host == steady + 2 * device);
-    report["precision"] = "bf16";
+    report["activations"] = "bf16";
     c = compare(report);
     CHECK(c.predicted_device == device);
     CHECK(c.predicted_host == steady + device);

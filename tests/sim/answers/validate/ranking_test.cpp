@@ -43,6 +43,6 @@ TEST_CASE("ranking: runs of two precisions are not compared with each other", "[
                                        made_run("depth 2", "look", 2, 2)};
     runs[0].run.training.buffer_depth = 1;
     CHECK(option_sets(runs).size() == 1);
-    runs[0].run.precision = Precision::fp32;
+    runs[0].run.activations = Precision::fp32;
     CHECK(option_sets(runs).empty());
 }

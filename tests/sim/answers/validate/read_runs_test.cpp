@@ -48,7 +48,7 @@ TEST_CASE("measured runs: a report is read as the trainer writes it", "[validate
     CHECK(run.device == report["measured_device_bytes"]);
     CHECK(run.host == report["measured_host_bytes"]);
     CHECK(run.steps == 24);
-    CHECK(run.precision == Precision::bf16);
+    CHECK(run.activations == Precision::bf16);
     CHECK(run.machine_name == small_machine().name);
     CHECK(run.operations.size() == report["operations"]["rows"].size());
     CHECK(run.operations.at(0).label == "weights in 0");
@@ -71,11 +71,14 @@ TEST_CASE("measured runs: layers, tied embeddings and missing options", "[valida
 
 TEST_CASE("measured runs: older reports are read", "[validate]") {
     json report = exact_report();
-    for (const char* key : {"steps_measured", "precision", "machine"}) report.erase(key);
+    for (const char* key : {"steps_measured", "precision", "activations", "machine"})
+        report.erase(key);
     const MeasuredRun run = read_one(report);
     CHECK(run.steps == 0);
-    CHECK(run.precision == Precision::bf16);
+    CHECK(run.activations == Precision::bf16);
     CHECK(run.machine_name.empty());
+    report["precision"] = "fp32";
+    CHECK(read_one(report).activations == Precision::fp32);
 }
 
 TEST_CASE("measured runs: a file given twice counts once", "[validate]") {
@@ -185,8 +188,8 @@ TEST_CASE("measured runs: wrong entries are named with file, field and value", "
         ContainsSubstring("run.json: step_s is 86401, expected a number from 1e-06 to 86400"));
     CHECK_THAT(error_with("/steps_measured"_json_pointer, -1),
                ContainsSubstring("steps_measured is -1"));
-    CHECK_THAT(error_with("/precision"_json_pointer, "fp16"),
-               ContainsSubstring("run.json: precision is \"fp16\", expected bf16 or fp32"));
+    CHECK_THAT(error_with("/activations"_json_pointer, "fp16"),
+               ContainsSubstring("run.json: activations is \"fp16\", expected bf16 or fp32"));
     CHECK_THAT(error_with("/step_s"_json_pointer, "fast"), ContainsSubstring("step_s is \"fast\""));
     CHECK_THAT(error_with("/measured_host_bytes"_json_pointer, -4),
                ContainsSubstring("measured_host_bytes is -4"));

@@ -23,7 +23,7 @@ Validation three_runs() {
     v.runs[0].predicted.band = {0.7, 0.9};
     v.runs[2].predicted.band = {1.9, 2.1};
     v.runs[0].run.steps = 12;
-    v.runs[1].run.precision = Precision::fp32;
+    v.runs[1].run.activations = Precision::fp32;
     v.summaries = summarize(v.runs);
     v.other_machines = {"a.json: measured elsewhere"};
     v.left_out = {"peers.json: X: no schedule yet: left out"};
