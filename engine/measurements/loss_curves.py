@@ -1,8 +1,39 @@
-"""Curves of training losses as a picture."""
+"""Losses of a training: means from the log of sluice-train, curves as a picture.
+
+    python3 loss_curves.py LOG >loss-NAME-seed-SEED.csv
+"""
+
+import json
+import sys
 
 STEPS_A_POINT = 50
 LEFT, TOP, WIDTH, HEIGHT = 60, 20, 620, 300
 LOWEST, HIGHEST = 2.0, 7.0
+
+
+def print_means(log):
+    rows = [json.loads(line) for line in log.read().splitlines()]
+    for first in range(0, len(rows), STEPS_A_POINT):
+        part = [row["loss"] for row in rows[first:first + STEPS_A_POINT]]
+        print(f"{first + len(part)},{sum(part) / len(part):.4f}")
+    for row in rows:
+        if "validation_loss" in row:
+            print(f"validation {row['step']},{row['validation_loss']:.5f}")
+
+
+def read(path):
+    """Means of training losses, and the held-out loss."""
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    held = [float(loss) for step, loss in rows if step.startswith("validation")]
+    return [float(loss) for step, loss in rows if not step.startswith("validation")], held[-1]
+
+
+def draw(runs, colors, base, picture):
+    """runs: as read() gives them, by name; prints the held-out losses, and how far they are from `base`'s."""
+    picture.write_text(svg({name: curve for name, (curve, _) in runs.items()}, colors))
+    for name, (_, held) in runs.items():
+        of_base = runs[f"{base}-seed-{name[-1]}"][1]
+        print(f"{name}: {held:.4f}, {100 * (held / of_base - 1):+.2f}%")
 
 
 def place(index, count, loss):
@@ -32,3 +63,8 @@ def svg(curves, colors):
         out.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="1.5"><title>{name}</title>'
                    f'</polyline><text x="{LEFT + WIDTH - 110}" y="{TOP + 18 + 18 * row}" fill="{color}">{name}</text>')
     return "\n".join(out) + "\n</svg>\n"
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as file:
+        print_means(file)

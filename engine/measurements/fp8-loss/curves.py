@@ -1,38 +1,19 @@
-"""losses.csv and curves.svg from the logs of train.sh.
+"""curves.svg from the loss-*.csv beside this file and those of bf16, which are the runs with 12 bytes of state in ../states;
+prints the held-out losses over bf16's.
 
-    python3 curves.py LOG_FOLDER
+    python3 curves.py
 """
 
-import json
-import statistics
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from loss_curves import STEPS_A_POINT, svg  # noqa: E402
+from loss_curves import draw, read  # noqa: E402
 
-COLORS = {"bf16": "#1f77b4", "fp8": "#d95f02"}
+COLORS = {"bf16": "#1f77b4", "e5m2": "#d95f02", "e4m3": "#2ca02c"}
 
-
-def losses(path):
-    return [json.loads(line)["loss"] for line in path.read_text().splitlines()]
-
-
-def means(values):
-    return [statistics.mean(values[i:i + STEPS_A_POINT]) for i in range(0, len(values), STEPS_A_POINT)]
-
-
-def main(folder):
-    runs = sorted(path for path in Path(folder).glob("*-seed-?.jsonl"))
-    curves = {path.stem: means(losses(path)) for path in runs}
-    rows = ["step," + ",".join(curves)]
-    for i in range(max(len(values) for values in curves.values())):
-        rows.append(f"{(i + 1) * STEPS_A_POINT}," + ",".join(f"{values[i]:.4f}" for values in curves.values()))
-    (HERE / "losses.csv").write_text("\n".join(rows) + "\n")
-    (HERE / "curves.svg").write_text(svg(curves, COLORS))
-    for path in sorted(Path(folder).glob("*.held.jsonl")):
-        print(path.name, f"{statistics.mean(losses(path)):.4f}")
-
-
-main(sys.argv[1])
+runs = {path.stem.replace("loss-12-bytes", "bf16"): read(path)
+        for path in sorted((HERE.parent / "states").glob("loss-12-bytes-*.csv"))}
+runs |= {path.stem.removeprefix("loss-"): read(path) for path in sorted(HERE.glob("loss-*.csv"))}
+draw(runs, COLORS, "bf16", HERE / "curves.svg")
