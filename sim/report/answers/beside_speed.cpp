@@ -6,22 +6,29 @@
 #include <cmath>
 
 #include "sim/report/answers/findings.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 
-std::int64_t moments_bytes(const TrainingSpec& training) {
+namespace {
+
+const char* number_name(std::int64_t bytes) {
+    return bytes == kFp32 ? "fp32" : bytes == 3 ? "24-bit" : bytes == kBf16 ? "bf16" : "8-bit";
+}
+
+}  // namespace
+
+KeptStates kept_states(const TrainingSpec& training) {
     const Schedule schedule = training.schedule;
-    return has_option(schedule, "state_bytes") ? training.state_bytes - schedule->master_bytes
-                                               : schedule->moments_bytes;
+    if (!has_option(schedule, "state_bytes"))
+        return {number_name(schedule->master_bytes), number_name(schedule->moments_bytes / 2)};
+    const StatePrecision& kept = state_precision(training.state_bytes);
+    return {number_name(kBf16 + kept.low_bytes), number_name(kept.moment_bytes)};
 }
 
 Cell states_cell(const TrainingSpec& training) {
-    const std::int64_t moments = moments_bytes(training);
-    return Cell(states_of(training))
-        .shown_as(fmt::format("{}+{}", training.schedule->master_bytes == kFp32 ? "fp32" : "bf16",
-                              moments == 2 * kFp32   ? "fp32"
-                              : moments == 2 * kBf16 ? "bf16"
-                                                     : "8-bit"));
+    const auto [master, moments] = kept_states(training);
+    return Cell(states_of(training)).shown_as(fmt::format("{}+{}", master, moments));
 }
 
 std::string cases_words(double share) {

@@ -12,8 +12,11 @@
 
 namespace sluice {
 
-/// Bytes of both moments of a parameter.
-std::int64_t moments_bytes(const TrainingSpec& training);
+/// What is kept of a parameter: "fp32", "24-bit", "bf16" or "8-bit".
+struct KeptStates {
+    const char *master, *moments;
+};
+KeptStates kept_states(const TrainingSpec& training);
 
 /// "fp32+fp32", parameters and moments; programs read states_of().
 Cell states_cell(const TrainingSpec& training);

@@ -86,12 +86,8 @@ std::string settings_text(const Settings& settings) {
 }
 
 std::string states_of(const TrainingSpec& training) {
-    const std::int64_t moments = moments_bytes(training);
-    return fmt::format("{} master + {} moments",
-                       training.schedule->master_bytes == kFp32 ? "fp32" : "bf16",
-                       moments == 2 * kFp32   ? "fp32"
-                       : moments == 2 * kBf16 ? "bf16"
-                                              : "8-bit");
+    const auto [master, moments] = kept_states(training);
+    return fmt::format("{} master + {} moments", master, moments);
 }
 
 std::string micro_batch_words(const ComparedSystem& system) {

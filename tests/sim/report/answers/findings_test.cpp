@@ -94,6 +94,10 @@ TEST_CASE("compare: a faster system with other states is said to have them", "[c
     CHECK(states_of(small_states) == "fp32 master + 8-bit moments");
     small_states.state_bytes = 8;
     CHECK(states_of(small_states) == "fp32 master + bf16 moments");
+    small_states.state_bytes = 5;
+    CHECK(states_of(small_states) == "24-bit master + 8-bit moments");
+    small_states.state_bytes = 4;
+    CHECK(states_of(small_states) == "bf16 master + 8-bit moments");
 }
 
 TEST_CASE("compare: nothing near fits is stated as such", "[compare]") {
