@@ -13,7 +13,9 @@ from loss_curves import draw, read  # noqa: E402
 
 COLORS = {"bf16": "#1f77b4", "e5m2": "#d95f02", "e4m3": "#2ca02c"}
 
-runs = {path.stem.replace("loss-12-bytes", "bf16"): read(path)
-        for path in sorted((HERE.parent / "states").glob("loss-12-bytes-*.csv"))}
-runs |= {path.stem.removeprefix("loss-"): read(path) for path in sorted(HERE.glob("loss-*.csv"))}
-draw(runs, COLORS, "bf16", HERE / "curves.svg")
+runs = {}
+for path in sorted(HERE.glob("loss-*.csv")):
+    seed = path.stem[-1]
+    runs[f"bf16-seed-{seed}"] = read(HERE.parent / "states" / f"loss-12-bytes-seed-{seed}.csv")
+    runs[path.stem.removeprefix("loss-")] = read(path)
+draw(dict(sorted(runs.items())), COLORS, "bf16", HERE / "curves.svg")
