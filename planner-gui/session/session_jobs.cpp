@@ -114,9 +114,11 @@ PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::s
     const Scenario s = resolve(planned);
     const Schedule schedule = s.training.schedule;
     if (!schedule->ours && !schedule->several_gpus) return planned;
-    const TrainingSpec training = schedule->ours
-                                      ? choose_plan(s.model, s.machine, s.training, fixed).training
-                                      : fastest_settings(s.model, s.machine, s.training, fixed);
+    const TrainingSpec training =
+        schedule->ours ? choose_plan(s.model, s.machine, s.training, fixed,
+                                     machine_money(s.profile, s.machine, s.money).prices)
+                             .training
+                       : fastest_settings(s.model, s.machine, s.training, fixed);
     return with_settings(std::move(planned), changed_settings(s.training, training));
 }
 

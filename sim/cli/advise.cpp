@@ -103,7 +103,7 @@ int run_advise(const AdviseFlags& flags) {
     PlannedScenario asked = asked_of(flags);
     const std::vector<std::string> names =
         flags.machines.empty() ? std::vector{asked.machine.machine} : flags.machines;
-    const AdviceRequest request = read_request(flags, asked);
+    AdviceRequest request = read_request(flags, asked);
     const std::map<std::string, double> prices = read_prices(flags.prices, names);
     std::optional<double> most_usd;
     if (flags.most_usd)
@@ -126,9 +126,10 @@ int run_advise(const AdviseFlags& flags) {
     for (std::size_t i = 0; i < machines.size(); ++i) {
         MachineAdvice& one = machines[i];
         if (!one.left_out.empty()) continue;
+        const auto& [profile, machine] = profiled[i];
+        request.prices = price_list(profile);
         one.advice = advise_with_progress(grids[i], request, workers);
         if (!one.advice->best) continue;
-        const auto& [profile, machine] = profiled[i];
         const Prediction best = predict(model, machine, one.advice->best->training);
         one.price = price_of(names[i], profile, prices, best.share);
         one.left_out = over_budget(one.price, most_usd);

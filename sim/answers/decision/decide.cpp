@@ -25,6 +25,7 @@ TrainingSpec on_gpus(TrainingSpec training, std::int64_t gpus) {
 TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
                      const MachineSpec& machine) {
     AdviceRequest advice = *request.advise;
+    advice.prices = price_list(asked.profile);
     if (asked.gpus > 0) {
         advice.given.schedule = schedule_with(&ScheduleRecord::several_gpus);
         advice.given.gpus = asked.gpus;

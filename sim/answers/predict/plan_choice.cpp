@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/answers/predict/nearest_number.h"
 #include "sim/answers/predict/plan_trials.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/tight_buffers.h"
@@ -14,8 +15,8 @@
 namespace sluice {
 namespace {
 
-/// Gradients of deferred updates take host memory, which a rent counts in whole GPUs of the node.
-/// Chosen, not measured: one more of them for a smaller share of the step makes tokens dearer.
+/// Gradients of deferred updates take host memory, which a rent counts in GPUs of the node. Chosen,
+/// not measured: a larger bill for a smaller share of the step makes tokens dearer.
 constexpr double kLeastWorthOfGpu = 0.05;
 /// A plan of as many layers, each counted once a pass, takes 0.1 s to simulate.
 constexpr std::int64_t kMostLayersPassed = 1280;
@@ -23,14 +24,14 @@ constexpr std::int64_t kMostLayersPassed = 1280;
 class PlanSearch {
   public:
     PlanSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
-               const std::set<std::string>& fixed)
+               const std::set<std::string>& fixed, const PriceList& prices)
         : model_(model),
           machine_(machine),
           asked_(asked),
           fixed_(fixed),
           space_(model, machine, asked, fixed),
           whole_space_(space_),
-          trials_(model, machine, space_, asked),
+          trials_(model, machine, space_, asked, prices),
           base_(asked) {}
 
     PlanChoice run() {
@@ -61,6 +62,9 @@ class PlanSearch {
     using FoundByPasses = std::map<std::int64_t, Found>;
 
     bool is_free(const char* field) const { return space_.is_free(field); }
+    bool may_set(const char* field) const {
+        return is_free(field) && has_option(asked_.schedule, field);
+    }
 
     /// Of a plan that fits, be it without room.
     std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
@@ -74,8 +78,7 @@ class PlanSearch {
         base_ = asked_;
         try_host_slabs();
         constexpr std::int64_t kFewChunks = 4;
-        if (!is_free("feed_forward_chunk_tokens") ||
-            !has_option(asked_.schedule, "feed_forward_chunk_tokens") ||
+        if (!may_set("feed_forward_chunk_tokens") ||
             asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
             return;
         base_.feed_forward_chunk_tokens = kFeedForwardChunk;
@@ -136,17 +139,24 @@ class PlanSearch {
     /// Each number of passes defers as many as are best for it, since more passes leave the
     /// optimizer more time in which it has no work.
     void try_deferred_layers() {
-        if (!trials_.found() || !is_free("deferred_layers") ||
-            !has_option(asked_.schedule, "deferred_layers"))
-            return;
+        if (!trials_.found() || !may_set("deferred_layers")) return;
+        const auto is_worth = [&](const TimedTraining& with, const TimedTraining& without) {
+            return with.seconds < without.seconds * (1 - kLeastWorthOfGpu) ||
+                   trials_.bill(with.training) <= trials_.bill(without.training);
+        };
+        try_if(is_worth, [&] {
+            for (const Found& found : by_time()) try_deferred_layers(found);
+        });
+    }
+
+    /// Takes back what a search found where it is not worth what it costs more.
+    template <typename IsWorth, typename Search>
+    void try_if(IsWorth is_worth, Search search) {
         const TimedTraining without = trials_.best();
         const FoundByPasses found_without = of_passes_;
-        for (const Found& found : by_time()) try_deferred_layers(found);
+        search();
         const TimedTraining& with = trials_.best();
-        if (with.seconds == without.seconds ||
-            with.seconds < without.seconds * (1 - kLeastWorthOfGpu) ||
-            trials_.gpus_of_node(with.training) <= trials_.gpus_of_node(without.training))
-            return;
+        if (with.seconds == without.seconds || is_worth(with, without)) return;
         trials_.set_best(without);
         of_passes_ = found_without;
     }
@@ -159,50 +169,28 @@ class PlanSearch {
         TrainingSpec start = from.base;
         std::optional<ResidentTables> tables;
         if (start.passes >= kMany) tables = from.fastest.training.resident_tables;
-        nearest_number(from.fastest.seconds, [&](std::int64_t deferred) {
+        nearest_number(model_.layer_count(), from.fastest.seconds, [&](std::int64_t deferred) {
             start.deferred_layers = deferred;
             return try_ways(start, tables);
         });
-    }
-
-    /// Times numbers of layers in steps of an eighth of all, up to the first whose time is known
-    /// and gains nothing, then nearer to the fastest.
-    template <typename Time>
-    void nearest_number(Seconds fastest, Time time) const {
-        std::int64_t best = 0;
-        const auto is_worse = [&](std::int64_t layers) {
-            if (layers <= 0 || layers > model_.layer_count()) return true;
-            const Seconds seconds = time(layers);
-            if (seconds < fastest) fastest = seconds, best = layers;
-            return seconds != kNever && best != layers;
-        };
-        std::int64_t stride = std::max<std::int64_t>(1, model_.layer_count() / 8), layers = stride;
-        for (; !is_worse(layers); layers += stride) continue;
-        while (stride > 1 && best > 0) {
-            stride = (stride + 1) / 2;
-            const std::int64_t middle = best;
-            is_worse(middle - stride);
-            if (best == middle) is_worse(middle + stride);
-        }
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
     /// make smaller. More host memory may be a larger share of a node: not where that costs more
     /// than it gains.
     void try_host_kept_layers() {
-        if (!trials_.found() || !is_free("host_kept_layers") ||
-            !has_option(asked_.schedule, "host_kept_layers"))
-            return;
-        const TimedTraining without = trials_.best();
-        const FoundByPasses found_without = of_passes_;
-        for (const Found& found : by_time()) {
-            const TrainingSpec& best = found.fastest.training;
-            if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
-                try_host_kept_layers(best);
-        }
-        if (trials_.node_seconds(trials_.best()) <= trials_.node_seconds(without)) return;
-        trials_.set_best(without);
-        of_passes_ = found_without;
+        if (!trials_.found() || !may_set("host_kept_layers")) return;
+        const auto is_worth = [&](const TimedTraining& with, const TimedTraining& without) {
+            return with.seconds * trials_.bill(with.training) <=
+                   without.seconds * trials_.bill(without.training);
+        };
+        try_if(is_worth, [&] {
+            for (const Found& found : by_time()) {
+                const TrainingSpec& best = found.fastest.training;
+                if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
+                    try_host_kept_layers(best);
+            }
+        });
     }
     void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
@@ -214,7 +202,7 @@ class PlanSearch {
                 if (!is_free("micro_batch") || sequences % parts != 0) return;
                 start.micro_batch = sequences / parts;
             }
-            nearest_number(kNever, [&](std::int64_t layers) {
+            nearest_number(model_.layer_count(), kNever, [&](std::int64_t layers) {
                 start.host_kept_layers = layers;
                 return try_ways(start);
             });
@@ -287,9 +275,10 @@ class PlanSearch {
 }  // namespace
 
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training, const std::set<std::string>& fixed) {
+                       const TrainingSpec& training, const std::set<std::string>& fixed,
+                       const PriceList& prices) {
     check_training_spec(training);
-    return PlanSearch(model, machine, training, fixed).run();
+    return PlanSearch(model, machine, training, fixed, prices).run();
 }
 
 }  // namespace sluice

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/answers/predict/prediction.h"
+#include "sim/specs/scenario/price.h"
 
 namespace sluice {
 
@@ -12,9 +13,11 @@ namespace sluice {
 /// Options of `fixed`, by their fields, keep their values. Simulates only steps whose bound is
 /// faster than the best so far (step_bounds.h): 0.3 to 0.8 s for 80 layers, 3.3 s for 28 layers in
 /// 32 passes. Leaves room (Fit::leaves_room) where a plan can. If nothing fits, or the schedule has
-/// no resident layers, the choice is the given training. Throws InputError if the training breaks a
-/// rule.
+/// no resident layers, the choice is the given training. More host memory may be a larger part of a
+/// node: it is taken where it gains more than the typical rent of `prices` bills for it, or than
+/// the GPUs of that part where no rent is known. Throws InputError if the training breaks a rule.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training, const std::set<std::string>& fixed);
+                       const TrainingSpec& training, const std::set<std::string>& fixed,
+                       const PriceList& prices = {});
 
 }  // namespace sluice

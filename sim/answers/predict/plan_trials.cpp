@@ -89,12 +89,15 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     return fastest;
 }
 
-double PlanTrials::gpus_of_node(const TrainingSpec& training) const {
+double PlanTrials::bill(const TrainingSpec& training) const {
     TimedPlan timed;
     timed.asked = asked_step(model_, machine_, training);
     timed.plan = planned_step(plan_step(model_, machine_, training), machine_, training);
     timed.step = predict_step(timed.plan, machine_, training);
-    return node_share(timed, machine_).gpus_needed();
+    const NodeShare share = node_share(timed, machine_);
+    if (rents(prices_).empty()) return share.gpus_needed();
+    const std::optional<Payment> rent = typical_rent(prices_, share);
+    return rent ? rent->usd_per_hour : kNever;
 }
 
 }  // namespace sluice

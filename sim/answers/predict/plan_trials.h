@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/answers/predict/plan_ways.h"
+#include "sim/specs/scenario/payment.h"
 
 namespace sluice {
 
@@ -24,8 +25,8 @@ struct TimedTraining {
 class PlanTrials {
   public:
     PlanTrials(const ModelSpec& model, const MachineSpec& machine, const PlanSpace& space,
-               const TrainingSpec& asked)
-        : model_(model), machine_(machine), space_(space), best_{asked} {}
+               const TrainingSpec& asked, const PriceList& prices)
+        : model_(model), machine_(machine), space_(space), prices_(prices), best_{asked} {}
 
     /// The fastest so far.
     const TimedTraining& best() const { return best_; }
@@ -37,12 +38,9 @@ class PlanTrials {
     /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
     TimedTraining try_layers(const PlanWay& way);
 
-    /// That the plan takes by its largest share.
-    double gpus_of_node(const TrainingSpec& training) const;
-    /// Times these GPUs: what a step costs.
-    double node_seconds(const TimedTraining& timed) const {
-        return timed.seconds * gpus_of_node(timed.training);
-    }
+    /// What is billed for an hour: dollars of the typical rent; kNever if no rent holds the plan.
+    /// In GPUs of the node where no price is known.
+    double bill(const TrainingSpec& training) const;
 
   private:
     struct Tried {
@@ -57,6 +55,7 @@ class PlanTrials {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const PlanSpace& space_;
+    const PriceList& prices_;
     TimedTraining best_;
     std::map<std::vector<double>, Seconds> simulated_;  ///< by the values of all options
 };

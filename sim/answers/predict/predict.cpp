@@ -38,11 +38,16 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
     };
 }
 
+PriceList prices_of(const Wanted& wanted) {
+    return wanted.prices == nullptr ? PriceList{} : price_list(*wanted.prices);
+}
+
 /// A plan that gains more than kLeastGain, or that fits where the predicted one does not.
 std::optional<PlanChoice> faster_plan(const ModelSpec& model, const MachineSpec& machine,
-                                      const TimedPlan& than, const std::set<std::string>& fixed) {
+                                      const TimedPlan& than, const std::set<std::string>& fixed,
+                                      const PriceList& prices) {
     if (!has_option(than.asked.training.schedule, "resident_layers")) return std::nullopt;
-    PlanChoice choice = choose_plan(model, machine, than.asked.training, fixed);
+    PlanChoice choice = choose_plan(model, machine, than.asked.training, fixed, prices);
     const bool gains = choice.step && (!choice.step_as_asked ||
                                        *choice.step * (1 + kLeastGain) < *choice.step_as_asked);
     return gains ? std::optional(std::move(choice)) : std::nullopt;
@@ -72,7 +77,8 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
         out.other_rates = at_other_rates(out, machine);
     if (out.band || wanted.suggestions) tell(out);
     if (wanted.faster_beside != nullptr)
-        out.faster_plan = faster_plan(model, machine, out, *wanted.faster_beside);
+        out.faster_plan =
+            faster_plan(model, machine, out, *wanted.faster_beside, prices_of(wanted));
     if (wanted.remedies) {
         out.advice.remedies = find_remedies(out, machine);
         tell(out);
@@ -102,7 +108,7 @@ Prediction predict(const ModelSpec& model, const MachineSpec& machine, const Tra
     check_training_spec(asked);
     std::optional<PlanChoice> choice;
     if (wanted.chosen_beside != nullptr)
-        choice = choose_plan(model, machine, asked, *wanted.chosen_beside);
+        choice = choose_plan(model, machine, asked, *wanted.chosen_beside, prices_of(wanted));
     const TrainingSpec training = choice ? choice->training : asked;
     return predict_plan(planned_step(plan_step(model, machine, training), machine, training), model,
                         machine, training, std::move(choice), wanted, so_far);

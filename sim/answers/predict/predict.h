@@ -14,11 +14,12 @@ namespace sluice {
 /// Parts of a prediction in addition to plan and step; each requires simulations.
 struct Wanted {
     enum class Band { none, where_it_fits, always };
-    Band band = Band::none;                  ///< ten simulations
-    bool suggestions = false;                ///< if it does not fit; some dozens of plans
-    bool remedies = false;                   ///< some tens of simulations
-    bool other_rates = false;                ///< where the plan is ours; twelve simulations
-    const MachineProfile* prices = nullptr;  ///< price of an hour by its typical offer
+    Band band = Band::none;    ///< ten simulations
+    bool suggestions = false;  ///< if it does not fit; some dozens of plans
+    bool remedies = false;     ///< some tens of simulations
+    bool other_rates = false;  ///< where the plan is ours; twelve simulations
+    /// Price of an hour by its typical offer, which a chosen plan considers.
+    const MachineProfile* prices = nullptr;
     /// Chooses the plan first; options with these fields keep their values. Null: all do.
     const std::set<std::string>* chosen_beside = nullptr;
     /// Looks for a faster plan, in which options with these fields keep their values. Null: does

@@ -91,7 +91,7 @@ class Adviser {
         auto* const found = static_cast<AdvisedSettings*>(memory.data());
         in_processes(processes, starts.size(), [&](std::size_t i) {
             const PlanChoice choice = choose_plan(grid_.models.front(), grid_.machines.front(),
-                                                  starts[i], request_.fixed);
+                                                  starts[i], request_.fixed, request_.prices);
             const GridPoint chosen = point(choice.training);
             found[i] = {choice.training, bound_scenario(chosen)};
             if (choice.step) found[i].row = simulate_row(found[i].row, chosen, false);

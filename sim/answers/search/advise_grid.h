@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/answers/search/scenario_grid.h"
+#include "sim/specs/scenario/price.h"
 #include "sim/specs/scenario/scenario.h"
 
 namespace sluice {
@@ -16,6 +17,7 @@ struct AdviceRequest {
     std::set<std::string> fixed;     ///< fields that are not chosen
     std::int64_t most_batch = 1024;  ///< if the batch is chosen
     std::vector<std::int64_t> state_bytes = {12};  ///< that may be chosen
+    PriceList prices;                              ///< of the machine, for choose_plan()
     double least_tokens_per_s = 0;
     double knee = 0.02;  ///< share of the best tokens/s that a smaller batch may lose
 };

@@ -20,9 +20,9 @@ namespace {
 /// nearest that fits.
 TrainingSpec used_training(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training, bool adjust,
-                           const std::set<std::string>* chosen_beside) {
+                           const std::set<std::string>* chosen_beside, const PriceList& prices) {
     if (chosen_beside != nullptr) {
-        const PlanChoice choice = choose_plan(model, machine, training, *chosen_beside);
+        const PlanChoice choice = choose_plan(model, machine, training, *chosen_beside, prices);
         if (choice.step) return choice.training;
     }
     return fitting_training(model, machine, training, adjust).value_or(training);
@@ -45,7 +45,9 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     MachineChoice choice;
     choice.id = profile.id;
     choice.host_memory = host_memory_of(profile);
-    const TrainingSpec used = used_training(model, machine, training, adjust, chosen_beside);
+    const MachineMoney money = machine_money(profile, machine, query);
+    const TrainingSpec used =
+        used_training(model, machine, training, adjust, chosen_beside, money.prices);
     choice.changes = changed_settings(training, used);
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
     if (!choice.report.plan.fit.fits())
@@ -53,8 +55,7 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
     choice.does_it = choice.report.plan.fit.fits() &&
                      choice.report.tokens_per_s() >= tokens_per_s &&
                      (planned_too || choice.report.asked.runs_today.runs());
-    choice.cost =
-        answer_cost(choice.report, machine, machine_money(profile, machine, query), query);
+    choice.cost = answer_cost(choice.report, machine, money, query);
     choice.unpriced = !unpriced_memory(profile).empty();
     return choice;
 }

@@ -113,9 +113,10 @@ class GainBand {
 /// settings and faster_with_more_memory(); empty if none fit.
 std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSpec& machine,
                                          const TrainingSpec& asked,
-                                         const std::set<std::string>& fixed, Plans plans) {
+                                         const std::set<std::string>& fixed, Plans plans,
+                                         const PriceList& prices) {
     if (plans == Plans::chosen && has_option(asked.schedule, "resident_layers")) {
-        const PlanChoice choice = choose_plan(model, machine, asked, fixed);
+        const PlanChoice choice = choose_plan(model, machine, asked, fixed, prices);
         if (!choice.step) return std::nullopt;
         return predict(model, machine, choice.training, {.band = Wanted::Band::always});
     }
@@ -148,7 +149,8 @@ std::optional<Prediction> not_slower(const ModelSpec& model, const MachineSpec& 
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed, Plans plans) {
-    std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed, plans);
+    const PriceList prices = price_list(profile);
+    std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed, plans, prices);
     if (!base)
         throw InputError(
             fmt::format("{} does not fit {} with these settings, so there is no speed to improve; "
@@ -162,7 +164,7 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
         const MachineSpec changed = candidate.change(machine);
         std::optional<Prediction> after =
             not_slower(model, changed, base->asked.training,
-                       fastest_nearby(model, changed, training, fixed, plans));
+                       fastest_nearby(model, changed, training, fixed, plans, prices));
         if (!after) {
             out.not_possible.push_back(candidate.name + ": the step does not fit with it");
             continue;

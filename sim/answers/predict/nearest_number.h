@@ -1,0 +1,32 @@
+// Which number of layers is fastest, where time falls up to it and rises after it?
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/answers/predict/plan_trials.h"
+
+namespace sluice {
+
+/// Calls time(number) for numbers of `all` layers in steps of an eighth of them, up to the first
+/// whose time is known and not below `fastest` or those before, then nearer to the fastest.
+template <typename Time>
+void nearest_number(std::int64_t all, Seconds fastest, Time time) {
+    std::int64_t best = 0;
+    const auto is_worse = [&](std::int64_t layers) {
+        if (layers <= 0 || layers > all) return true;
+        const Seconds seconds = time(layers);
+        if (seconds < fastest) fastest = seconds, best = layers;
+        return seconds != kNever && best != layers;
+    };
+    std::int64_t stride = std::max<std::int64_t>(1, all / 8), layers = stride;
+    for (; !is_worse(layers); layers += stride) continue;
+    while (stride > 1 && best > 0) {
+        stride = (stride + 1) / 2;
+        const std::int64_t middle = best;
+        is_worse(middle - stride);
+        if (best == middle) is_worse(middle + stride);
+    }
+}
+
+}  // namespace sluice
