@@ -170,13 +170,12 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const Parameter
 }  // namespace
 
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
-                         const ParameterStore& store, const DeviceBuffers& on_device,
-                         ThreadPool& pool, Device& device, DType activations)
+                         const ParameterStore& store, ThreadPool& pool, Device& device,
+                         DType activations)
     : tokens_(training.tokens()),
       hidden_(model.hidden),
       of_a_pass_(training.micro_batches_of_a_pass()),
-      type_(activations),
-      kept_part_(on_device.leaving_bytes()) {
+      type_(activations) {
     const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
     Parts parts;
     if (training.resident_embedding()) {
@@ -192,9 +191,15 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
     for (int layer = 0; layer < store.layers(); ++layer)
         checkpoints_.push_back(input_leaves(model, training, layer) ? parts.add(row_bytes)
                                                                     : rows_in_);
-    for (int layer = 0; layer < store.layers(); ++layer)
-        kept_.push_back(keeps_on_host(model, training, layer) ? parts.add(kept_part_ * of_a_pass_)
-                                                              : 0);
+    const int scale = activations == DType::fp32 ? 2 : 1;
+    for (int layer = 0; layer < store.layers(); ++layer) {
+        std::vector<Bytes>& of_layer = kept_.emplace_back();
+        if (!keeps_on_host(model, training, layer)) continue;
+        const double bytes = kept_bytes(model, training, layer).all() *
+                             static_cast<double>(training.micro_batch_block().tokens());
+        for (std::int64_t j = 0; j < of_a_pass_; ++j)
+            of_layer.push_back(parts.add(scale * static_cast<Bytes>(bytes) + kRoomForParts));
+    }
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
     if (training.resident_embedding()) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
@@ -210,7 +215,8 @@ void HostBuffers::write_token_index(std::span<const std::int32_t> inputs,
 }
 
 char* HostBuffers::kept(int layer, std::int64_t j) const {
-    return pinned_.data() + kept_[static_cast<std::size_t>(layer)] + j % of_a_pass_ * kept_part_;
+    return pinned_.data() +
+           kept_[static_cast<std::size_t>(layer)][static_cast<std::size_t>(j % of_a_pass_)];
 }
 
 Matrix HostBuffers::checkpoint(int layer) const {

@@ -70,8 +70,6 @@ class DeviceBuffers {
     /// Tensors that a layer keeps of micro-batch `j`; an empty workspace if it keeps nothing. Those
     /// that leave are in one of two places, in forward and in backward.
     Workspace kept(Direction direction, int layer, std::int64_t j) const;
-    /// Of one that leaves.
-    Bytes leaving_bytes() const { return bytes(ids_.kept_in_turn[0]); }
 
   private:
     void* at(BufferId id) const {
@@ -110,8 +108,7 @@ struct TokenIndex {
 class HostBuffers {
   public:
     HostBuffers(const ModelSpec& model, const TrainingSpec& training, const ParameterStore& store,
-                const DeviceBuffers& on_device, ThreadPool& pool, Device& device,
-                DType activations);
+                ThreadPool& pool, Device& device, DType activations);
 
     Bytes bytes() const { return pinned_.bytes() + row_sums_.bytes(); }
     /// (tokens, hidden) of the embedding, and their gradients; absent if the embedding is resident.
@@ -145,8 +142,8 @@ class HostBuffers {
     /// Of each layer's input on the host; that of the rows where it does not leave.
     std::vector<Bytes> checkpoints_;
     std::vector<Bytes> gradients_;
-    std::vector<Bytes> kept_;  ///< of each layer; 0 where nothing leaves
-    Bytes kept_part_ = 0;      ///< of a micro-batch
+    /// Of each layer and micro-batch of a pass; empty where nothing leaves.
+    std::vector<std::vector<Bytes>> kept_;
 };
 
 }  // namespace sluice

@@ -54,7 +54,7 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
       kinds_(layer_kinds(model, training.micro_batch_block(), activations)),
       head_(model, training.loss_chunk_tokens),
       device_buffers_(buffers),
-      host_buffers_(model, training, store, buffers, pool, device, activations),
+      host_buffers_(model, training, store, pool, device, activations),
       codes_(model, training, store, pool, device),
       resident_(model, store, device, device_buffers_),
       rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, training.tokens(),
@@ -177,12 +177,11 @@ void StreamedStep::copy_checkpoint(const Operation& op) {
 void StreamedStep::copy_kept(const Operation& op) {
     const bool out = op.kind == OperationKind::copy_kept_out;
     char* const on_host = host_buffers_.kept(op.layer, op.micro_batch);
-    void* const on_device =
-        device_buffers_
-            .kept(out ? Direction::forward : Direction::backward, op.layer, op.micro_batch)
-            .data();
-    device_.copy(op.lane, out ? on_host : on_device, out ? on_device : on_host,
-                 device_buffers_.leaving_bytes());
+    Workspace memory = device_buffers_.kept(out ? Direction::forward : Direction::backward,
+                                            op.layer, op.micro_batch);
+    layer(op.layer).keep(recompute_of(model_, training_, op.layer), memory, training_.kept_bits);
+    device_.copy(op.lane, out ? on_host : memory.data(), out ? memory.data() : on_host,
+                 memory.used());
 }
 
 const TransformerLayer& StreamedStep::layer(int index) const {

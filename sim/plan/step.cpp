@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim/plan/schedules/streamed.h"
+
 namespace sluice {
 namespace {
 
@@ -28,7 +30,7 @@ AskedStep asked_step(const ModelSpec& model, const MachineSpec& machine,
     asked.machine_id = machine.id;
     asked.machine_name = machine.name;
     asked.machine_changes = machine.changes;
-    asked.training = training;
+    asked.training = as_kept(model, training);
     asked.runs_today = runs_today(training.schedule, model, machine);
     return asked;
 }

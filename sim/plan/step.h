@@ -28,6 +28,7 @@ struct AskedStep {
     TrainingSpec training;
     RunsToday runs_today;
 };
+/// The training says as many layers kept on the host as there are.
 AskedStep asked_step(const ModelSpec& model, const MachineSpec& machine,
                      const TrainingSpec& training);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/answers/predict/predict.h"
+#include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/node_share.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/step_bounds.h"
@@ -38,7 +39,7 @@ TrainingSpec PlanTrials::plainest(TrainingSpec training) const {
         training.recompute = Recompute::none;
         training.keep_last_layers = 0;
     }
-    return training;
+    return as_kept(model_, training);
 }
 
 /// Resident layers leave less memory for activations, so the fastest number may be between the

@@ -90,6 +90,8 @@ bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// At most as many as --keep-last-layers leaves.
 std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training);
+/// The training with that number, which is the same plan.
+TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
 /// And what it keeps for backward waits on the host. Such layers are evenly spread, so that copies
 /// have the time of those between them.
 bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer);

@@ -196,20 +196,19 @@ class StreamedDeclaration {
     }
 
     void declare_kept() {
-        double largest_leaving = 0;
+        double largest_leaving = 0, leaving = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const bool leaves = keeps_on_host(model_, t_, layer);
             const double bytes =
                 kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
-            if (leaves) largest_leaving = std::max(largest_leaving, bytes);
+            if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes;
             buffers_.kept.push_back(
                 bytes > 0 && !leaves
                     ? build_.device_buffer("kept for backward", Kind::activations, bytes)
                     : kNoBuffer);
         }
         if (largest_leaving == 0) return;
-        build_.on_host("kept for backward", Kind::activations,
-                       static_cast<double>(host_kept_layers(model_, t_)) * largest_leaving);
+        build_.on_host("kept for backward", Kind::activations, leaving);
         const auto parts = static_cast<double>(t_.micro_batches_of_a_pass());
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer("kept for backward, in turn", Kind::activations,

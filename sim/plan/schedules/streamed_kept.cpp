@@ -16,6 +16,12 @@ std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& traini
     return std::min(training.host_kept_layers, model.layer_count() - training.keep_last_layers);
 }
 
+TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training) {
+    TrainingSpec out = training;
+    if (training.schedule->ours) out.host_kept_layers = host_kept_layers(model, training);
+    return out;
+}
+
 bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer) {
     const std::int64_t others = model.layer_count() - training.keep_last_layers;
     const std::int64_t kept = host_kept_layers(model, training);

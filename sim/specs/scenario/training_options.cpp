@@ -128,10 +128,11 @@ std::vector<Option> declare_training_options() {
          {"cudnn", index(AttentionKernel::cudnn)}}));
     options.push_back(option<&T::keep_last_layers>("keep_last_layers", "layers", 0, 10'000,
                                                    "last layers that recompute nothing"));
-    options.push_back(option<&T::host_kept_layers>(
-        "host_kept_layers", "layers", 0, 10'000,
-        "further layers, evenly spread, that recompute nothing; what they keep for backward waits "
-        "on the host"));
+    options.push_back(
+        option<&T::host_kept_layers>("host_kept_layers", "layers", 0, 10'000,
+                                     "further layers, evenly spread, that recompute nothing, at "
+                                     "most as many as keep_last_layers "
+                                     "leaves; what they keep for backward waits on the host"));
     options.push_back(option<&T::keep_attention_layers>(
         "keep_attention_layers", "layers", 0, 10'000,
         "last layers that keep the output of attention, which takes most of the time of long "

@@ -61,7 +61,7 @@ TEST_CASE("allocated memory: within 1% of 40 random plans, device and host", "[r
         const DeviceBuffers there(model, training, plan, *device, DType::bf16);
         const ParameterStore store(model, static_cast<int>(training.state_bytes), there.resident(),
                                    pool, *device);
-        const HostBuffers here(model, training, store, there, pool, *device, DType::bf16);
+        const HostBuffers here(model, training, store, pool, *device, DType::bf16);
         const StreamedCodes codes(model, training, store, pool, *device);
         const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
         CAPTURE(tied, training.state_bytes, training.resident_layers,
