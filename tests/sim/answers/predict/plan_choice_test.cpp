@@ -197,6 +197,23 @@ TEST_CASE("plan choice: what it chooses beside layers kept on the host is valid"
     CHECK_NOTHROW(check_training_spec(choice.training));
 }
 
+TEST_CASE("plan choice: host memory of a node is used where its rent bills it anyway",
+          "[simulate]") {
+    const ModelSpec model = read_model("llama-3.1-70b");
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-2tb"));
+    const std::set<std::string> fixed = {"passes", "deferred_layers", "host_gradient_slabs"};
+    const auto kept = [&](double rented_gpus) {
+        PriceList prices;
+        if (rented_gpus > 0)
+            prices.offers.push_back({.name = "a", .usd_per_hour = 5, .rented_gpus = rented_gpus});
+        return choose_plan(model, machine, batch_of(64), fixed, prices).training.host_kept_layers;
+    };
+    // A step is 13% shorter with 1.7 TB of the node's 2 TB, and with 1 TB without.
+    const std::int64_t by_gpu = kept(1), by_node = kept(8);
+    CHECK(by_gpu == kept(0));
+    CHECK(by_node > by_gpu);
+}
+
 TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", "[simulate]") {
     const MachineSpec machine = h200();
     const ModelSpec model = read_model("qwen2.5-7b");
