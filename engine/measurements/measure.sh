@@ -74,3 +74,11 @@ train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 8 --max-n
 train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
 train 7b-batch-32-fp8-head-tiles "${large[@]}" --batch 32 --steps 11 "${head[@]}" --resident-layers 22
 train 7b-batch-128-fp8-head-codes "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 19 --weight-code-layers 20 --host-gradient-slabs 8
+# Every step is clipped. The reports were made with ids of a tokenizer of 8,192 tokens instead of bytes.
+exact=(--max-norm 1 --clipping exact --learning-rate 2e-5 --resident-tables both)
+train 7b-batch-32-exact-passes-8 --model qwen2.5-7b --untied --batch 32 --steps 12 "${exact[@]}" --passes 8 --resident-layers 27 --recompute none
+train 7b-batch-32-resident-10-tables --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
+train 14b-batch-32-exact-host-kept-19 --model qwen2.5-14b --batch 32 --steps 11 "${exact[@]}" --resident-layers 29 --host-kept-layers 19 --keep-attention-layers 13
+train 14b-batch-32-8-byte-exact-host-kept-15 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 11 "${exact[@]}" --resident-layers 20 --keep-last-layers 20 --host-kept-layers 15
+train 7b-batch-8-exact-tiles --model qwen2.5-7b --untied --batch 8 --steps 16 "${exact[@]}" --resident-layers 28 --recompute none
+train 3b-batch-32-exact-tiles --model qwen2.5-3b --untied --batch 32 --steps 14 "${exact[@]}" --resident-layers 36 --recompute none
