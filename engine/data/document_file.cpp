@@ -80,9 +80,9 @@ std::uint64_t DocumentFile::checksum() const {
 void DocumentFile::refuse(std::int64_t index, std::int64_t value, std::int64_t least) const {
     const std::string expected =
         index == 0 ? "0" : fmt::format("a token from {} to {}", least, tokens_ - 1);
-    throw InputError(fmt::format(
-        "{}: document {} begins at token {}, expected {}; prepare the data again", file_.path(),
-        index, value, expected));
+    throw InputError(
+        fmt::format("{}: document {} begins at token {}, expected {}; prepare the data again",
+                    file_.path(), index, value, expected));
 }
 
 }  // namespace sluice

@@ -123,8 +123,7 @@ std::vector<std::int64_t> document_positions(const AttentionShape& shape,
 
 /// Calls function(Sequence) for all heads of all sequences.
 template <typename Function>
-void for_each_sequence(const AttentionShape& shape, const Documents& documents,
-                       Function function) {
+void for_each_sequence(const AttentionShape& shape, const Documents& documents, Function function) {
     const std::int64_t scores =
         shape.heads / shape.kv_heads * std::min(kQueryBlock, shape.sequence) * shape.sequence;
     const std::int64_t most = std::max<std::int64_t>(1, at::get_num_threads() * kScores / scores);
