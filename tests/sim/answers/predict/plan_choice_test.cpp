@@ -204,8 +204,10 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     const std::set<std::string> fixed = {"passes", "deferred_layers", "host_gradient_slabs"};
     const auto kept = [&](double rented_gpus) {
         PriceList prices;
-        if (rented_gpus > 0)
-            prices.offers.push_back({.name = "a", .usd_per_hour = 5, .rented_gpus = rented_gpus});
+        Offer offer;
+        offer.usd_per_hour = 5;
+        offer.rented_gpus = rented_gpus;
+        if (rented_gpus > 0) prices.offers.push_back(offer);
         return choose_plan(model, machine, batch_of(64), fixed, prices).training.host_kept_layers;
     };
     // A step is 13% shorter with 1.7 TB of the node's 2 TB, and with 1 TB without.
