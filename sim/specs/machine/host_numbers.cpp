@@ -7,6 +7,7 @@
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/specs/machine/adam_rule.h"
 #include "sim/specs/machine/spec_reader.h"
 
 namespace sluice {
@@ -20,15 +21,14 @@ using Row = const MachineNumber&;
 // since a trainer can bind its threads, too.
 constexpr double kStreamOfPeak = 0.85;
 
-/// GB/s of DRAM traffic that one optimizer thread moves on the H200 machine: 0.955 Gparam/s x 26 B.
-constexpr double kAdamThread = 24.8;
-
-/// Memory traffic per parameter: fp32 master in two planes, bf16 gradient, fp32 moments.
-constexpr double kAdamBytes = 26;
+// What copies and host work share over STREAM: they move 181 and 169 GB/s together on two H200
+// machines whose memory has 0.85 x 281.6 GB/s; copies alone of four GPUs there 137 to 167.
+constexpr double kSharedOfStream = 0.74;
 
 constexpr const char* kStream = "host.memory_bandwidth_stream_gb_per_s";
 constexpr const char* kPeak = "host.memory_bandwidth_gb_per_s";
 constexpr const char* kAdamRate = "host.adam_gparams_per_s";
+constexpr const char* kAdamByThreads = "host.adam_gparams_per_s_by_threads";
 /// For 12, 8 and 6 bytes of state.
 constexpr std::array kContention = {"host.contention", "host.contention_8_byte",
                                     "host.contention_6_byte"};
@@ -99,6 +99,14 @@ double dram_bandwidth(Row, SpecReader& reader, const MachineSpec& so_far) {
                                  : std::max({most, link.host_to_device, link.device_to_host});
 }
 
+double stream_gb_per_s(SpecReader& reader) {
+    if (const auto measured = reader.take(kStream)) return *measured;
+    const double peak = reader.required(kPeak);
+    reader.assume(Trust::measured,
+                  fmt::format("host memory reaches {:.2f} of its {:g} GB/s", kStreamOfPeak, peak));
+    return kStreamOfPeak * peak;
+}
+
 /// Bytes of host memory traffic that a byte copied over the link counts as.
 double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
     if (is_contention_measured(reader)) return 1;
@@ -110,40 +118,37 @@ double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
     return 1;
 }
 
-/// Bytes/s of AdamW by threads.
-Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_far) {
-    auto points = reader.take_curve(row.path);
-    const bool rate_known = !points.empty() || reader.knows(kAdamRate);
-    const double traffic =
-        (rate_known ? reader.take("host.adam_bytes_per_parameter") : std::nullopt)
-            .value_or(kAdamBytes);
-    for (auto& [threads, rate] : points) rate *= kGiga * traffic;
-    if (!points.empty()) return Interpolated(std::move(points));
-    double full = host_memory_gb_per_s(reader) * kGiga;
-    if (const auto rate = reader.take(kAdamRate)) full = *rate * kGiga * traffic;
-    reader.assume(row.trust,
-                  fmt::format("the optimizer moves {:.1f} GB/s a thread, as on the H200 machine, "
-                              "up to the {:.0f} GB/s that host memory or its own rate gives",
-                              kAdamThread, full / kGiga));
-    for (double threads = 1;; ++threads) {
-        const double rate = std::min(full, threads * kAdamThread * kGiga);
-        points.emplace_back(threads, rate);
-        if (rate == full || threads + 1 > so_far.host.cores) return Interpolated(std::move(points));
-    }
+/// The rule for AdamW's rates where they were not measured.
+AdamRule adam_rule(Row row, SpecReader& reader, const MachineSpec& so_far) {
+    AdamRule rule{.cores = so_far.host.cores, .memory = stream_gb_per_s(reader) * kGiga};
+    if (const auto rate = reader.take(kAdamRate))
+        rule.known = *rate * kGiga *
+                     reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12));
+    reader.assume(row.trust, rule.sentence());
+    return rule;
 }
 
-/// Bytes/s with smaller states. If not measured, memory traffic is as fast as with 12 bytes; but a
-/// processor that 8-bit moments keep busy updates no more parameters with a smaller master.
+/// Bytes/s of AdamW by threads. With smaller states than 6 bytes, a processor that 8-bit moments
+/// keep busy updates no more parameters.
 template <int StateBytes>
-Interpolated adam_of(Row row, SpecReader& reader, const MachineSpec& so_far) {
+Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_far) {
     auto points = reader.take_curve(row.path);
     if (points.empty() && StateBytes < 6) {
         points = so_far.host.adam_6_byte_bytes_per_s.points();
         for (auto& [threads, rate] : points) rate *= adam_traffic(StateBytes) / adam_traffic(6);
         return Interpolated(std::move(points));
     }
-    if (points.empty()) return so_far.host.adam_bytes_per_s;
-    for (auto& [threads, rate] : points) rate *= kGiga * adam_traffic(StateBytes);
+    if (points.empty()) {
+        const bool measured = !so_far.host.adam_bytes_per_s.empty() &&
+                              reader.profile().find_curve(kAdamByThreads) != nullptr;
+        if (measured) return so_far.host.adam_bytes_per_s;
+        return adam_rule(row, reader, so_far).by_threads(StateBytes);
+    }
+    const double traffic =
+        StateBytes == 12
+            ? reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12))
+            : adam_traffic(StateBytes);
+    for (auto& [threads, rate] : points) rate *= kGiga * traffic;
     return Interpolated(std::move(points));
 }
 
@@ -169,8 +174,8 @@ constexpr MachineNumber lanes(std::string_view path) {
                fill<&MachineSpec::host, Field>, &contention, MeasuredBy{"mixed_load"},
                RateGroup::host_memory, GainsFrom{part::shared_memory}, Transfer::contention);
 }
-// GB/s shared by host work and copies on the H200 machine; its other host rates scale with it.
-constexpr double kH200Shared = 177;
+// GB/s of host memory on the H200 machine: STREAM by its datasheet, and as calibrated there.
+constexpr double kH200Stream = 239, kH200Calibrated = 102;
 
 // Rates of host work: measured here, or the H200 machine's. Those that move bytes are scaled by
 // memory bandwidth. First touch and release are not: there the kernel maps and unmaps pages, and
@@ -185,7 +190,8 @@ double work(Row row, SpecReader& reader, double scale, const char* how) {
     return row.h200 * kGiga * scale;
 }
 double byte_work(Row row, SpecReader& reader, const MachineSpec&) {
-    return work(row, reader, host_memory_gb_per_s(reader) / kH200Shared,
+    const double h200 = is_contention_measured(reader) ? kH200Calibrated : kH200Stream;
+    return work(row, reader, stream_gb_per_s(reader) / h200,
                 ") runs at the H200 machine's rates, scaled by host memory bandwidth");
 }
 double page_work(Row row, SpecReader& reader, const MachineSpec&) {
@@ -227,20 +233,20 @@ constexpr std::array kHostRows = {
     row("host.copy_traffic_weight", Trust::measured,
         fill<&MachineSpec::host, &HostSpec::copy_weight>, &copy_weight, ReplacedBy{kContention[0]},
         Transfer::as_measured),
-    row(kAdamRate, Trust::measured, ReplacedBy{"host.adam_gparams_per_s_by_threads"},
+    row(kAdamRate, Trust::measured, ReplacedBy{kAdamByThreads},
         RateGroup::optimizer, Transfer::adam),
-    adam<&HostSpec::adam_bytes_per_s>("host.adam_gparams_per_s_by_threads", &adam_by_threads),
+    adam<&HostSpec::adam_bytes_per_s>(kAdamByThreads, &adam_by_threads<12>),
     adam<&HostSpec::adam_8_byte_bytes_per_s>("host.adam_8_byte_gparams_per_s_by_threads",
-                                             &adam_of<8>),
+                                             &adam_by_threads<8>),
     row("host.optimizer_call_us_by_threads", ValueKind::curve, CurveShape::by_threads,
         Trust::measured, fill<&MachineSpec::host, &HostSpec::adam_call>, MeasuredBy{"adam"},
         RateGroup::optimizer, Transfer::as_measured),
     adam<&HostSpec::adam_6_byte_bytes_per_s>("host.adam_6_byte_gparams_per_s_by_threads",
-                                             &adam_of<6>),
+                                             &adam_by_threads<6>),
     adam<&HostSpec::adam_5_byte_bytes_per_s>("host.adam_5_byte_gparams_per_s_by_threads",
-                                             &adam_of<5>),
+                                             &adam_by_threads<5>),
     adam<&HostSpec::adam_4_byte_bytes_per_s>("host.adam_4_byte_gparams_per_s_by_threads",
-                                             &adam_of<4>),
+                                             &adam_by_threads<4>),
     lanes<&HostSpec::contention>(kContention[0]),
     lanes<&HostSpec::contention_8_byte>(kContention[1]),
     lanes<&HostSpec::contention_6_byte>(kContention[2]),
@@ -269,11 +275,13 @@ double host_memory_gb_per_s(SpecReader& reader) {
     if (is_contention_measured(reader))
         if (const auto stream = reader.profile().number(kStream)) return *stream;
     if (const auto fitted = reader.take("host.memory_bandwidth_shared_gb_per_s")) return *fitted;
-    if (const auto measured = reader.take(kStream)) return *measured;
-    const double peak = reader.required(kPeak);
+    const double stream = stream_gb_per_s(reader);
+    if (reader.profile().flag("host.unified_memory")) return stream;
     reader.assume(Trust::measured,
-                  fmt::format("host memory reaches {:.2f} of its {:g} GB/s", kStreamOfPeak, peak));
-    return kStreamOfPeak * peak;
+                  fmt::format("copies and host work share {:.2f} of the {:.0f} GB/s of host memory, "
+                              "as on the H200 machine",
+                              kSharedOfStream, stream));
+    return kSharedOfStream * stream;
 }
 
 std::string impossible_memory(const HostSpec& host) {
