@@ -105,6 +105,7 @@ class StepRun {
         run_.intervals[of_step][index] = {begin, sg::Engine::get_clock()};
         run_.left_j[of_step][index] = power_.left_j();
         ++completed_[index];
+        last_of_lane_[lane] = {id, sg::Engine::get_clock()};
         if (id == last_compute_) end_of_compute();
         wake_lanes(id);
     }
@@ -127,18 +128,30 @@ class StepRun {
         // except the last of them are skipped.
         if (alike && uses_up) power_.use(power_.left_j() - std::fmod(power_.left_j(), used_j));
         left_j_ = power_.left_j();
+        at_last_end_ = last_of_lane_;
         run_.steady = alike && !uses_up;
         finished_ = run_.steady || run_.compute_ends.size() == kMostSteps;
     }
 
-    /// The last two steps took equally long.
+    /// The last two steps took equally long, and a lane that is behind compute neither fell further
+    /// behind nor caught up.
     bool steady() const {
         const std::size_t n = run_.compute_ends.size();
-        if (n == 2) return second_repeats_first();
         if (n < 2) return false;
         const Seconds last = run_.compute_ends[n - 1] - run_.compute_ends[n - 2];
+        for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
+            if (lanes_[lane].empty() || done(lanes_[lane].back()) >= n) continue;
+            const auto& [now, now_end] = last_of_lane_[lane];
+            const auto& [then, then_end] = at_last_end_[lane];
+            if (now != then || std::abs(now_end - then_end - last) > kSteady * last) return false;
+        }
+        if (n == 2) return second_repeats_first();
         const Seconds before = run_.compute_ends[n - 2] - run_.compute_ends[n - 3];
         return std::abs(last - before) <= kSteady * last;
+    }
+
+    std::size_t done(OperationId id) const {
+        return static_cast<std::size_t>(completed_[static_cast<std::size_t>(id)]);
     }
 
     /// Up to here the second step ran like the first, operation by operation. The start of the
@@ -180,6 +193,8 @@ class StepRun {
     std::array<sg::SemaphorePtr, kLaneCount> awake_;
     /// The operation that a sleeping lane waits for, else -1.
     std::array<OperationId, kLaneCount> waits_for_;
+    /// The operation that each lane has done last: now, and at the end of the last step.
+    std::array<std::pair<OperationId, Seconds>, kLaneCount> last_of_lane_ = {}, at_last_end_ = {};
     std::vector<int> completed_;  ///< how often each operation has been done
     RunSteps run_;
     OperationId last_compute_ = 0;
