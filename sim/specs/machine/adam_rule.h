@@ -10,8 +10,9 @@ namespace sluice {
 
 /// A thread's time for a byte is its own work plus its share of the memory's time:
 ///   1 / rate = 1 / (threads x rate of a thread) + 1 / memory
-/// Both rates are constants of one machine (H200, 16 CPUs). The sum is within 8% of what four such
-/// machines reach with 1 to 16 threads and 12, 8 or 6 bytes of state (docs/profile-sources.md).
+/// A thread's rate is the first H200 machine's. With 12 bytes of state and 1 to 16 threads the rule
+/// is 3 to 7% off on average on four H200 machines and on one with an H100, measured later (worst
+/// 22%, whose rate fell at 10 threads).
 struct AdamRule {
     double cores = 1;
     double memory = 0;  ///< bytes/s of STREAM

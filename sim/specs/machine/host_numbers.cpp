@@ -27,6 +27,7 @@ constexpr double kSharedOfStream = 0.74;
 
 constexpr const char* kStream = "host.memory_bandwidth_stream_gb_per_s";
 constexpr const char* kPeak = "host.memory_bandwidth_gb_per_s";
+constexpr const char* kShared = "host.memory_bandwidth_shared_gb_per_s";
 constexpr const char* kAdamRate = "host.adam_gparams_per_s";
 constexpr const char* kAdamByThreads = "host.adam_gparams_per_s_by_threads";
 /// For 12, 8 and 6 bytes of state.
@@ -139,9 +140,8 @@ Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_
         return Interpolated(std::move(points));
     }
     if (points.empty()) {
-        const bool measured = !so_far.host.adam_bytes_per_s.empty() &&
-                              reader.profile().find_curve(kAdamByThreads) != nullptr;
-        if (measured) return so_far.host.adam_bytes_per_s;
+        if (reader.profile().find_curve(kAdamByThreads) != nullptr)
+            return so_far.host.adam_bytes_per_s;
         return adam_rule(row, reader, so_far).by_threads(StateBytes);
     }
     const double traffic =
@@ -174,8 +174,9 @@ constexpr MachineNumber lanes(std::string_view path) {
                fill<&MachineSpec::host, Field>, &contention, MeasuredBy{"mixed_load"},
                RateGroup::host_memory, GainsFrom{part::shared_memory}, Transfer::contention);
 }
-// GB/s of host memory on the H200 machine: STREAM by its datasheet, and as calibrated there.
-constexpr double kH200Stream = 239, kH200Calibrated = 102;
+// GB/s of host memory on the H200 machine: STREAM by its datasheet, as calibrated on 16 CPUs, and
+// what copies and host work share. Its other host rates scale with it.
+constexpr double kH200Stream = 239, kH200Calibrated = 102, kH200Shared = 177;
 
 // Rates of host work: measured here, or the H200 machine's. Those that move bytes are scaled by
 // memory bandwidth. First touch and release are not: there the kernel maps and unmaps pages, and
@@ -190,8 +191,11 @@ double work(Row row, SpecReader& reader, double scale, const char* how) {
     return row.h200 * kGiga * scale;
 }
 double byte_work(Row row, SpecReader& reader, const MachineSpec&) {
-    const double h200 = is_contention_measured(reader) ? kH200Calibrated : kH200Stream;
-    return work(row, reader, stream_gb_per_s(reader) / h200,
+    const bool calibrated = is_contention_measured(reader), fitted = reader.knows(kShared);
+    const double memory =
+        calibrated || fitted ? host_memory_gb_per_s(reader) : stream_gb_per_s(reader);
+    const double h200 = calibrated ? kH200Calibrated : fitted ? kH200Shared : kH200Stream;
+    return work(row, reader, memory / h200,
                 ") runs at the H200 machine's rates, scaled by host memory bandwidth");
 }
 double page_work(Row row, SpecReader& reader, const MachineSpec&) {
@@ -226,7 +230,7 @@ constexpr std::array kHostRows = {
     row(kPeak, Trust::measured, Transfer::host_memory,
         Shown{"host memory rate", "of the datasheet"}),
     memory_rate(kStream, "host_memory"),
-    row("host.memory_bandwidth_shared_gb_per_s", Trust::measured,
+    row(kShared, Trust::measured,
         fill<&MachineSpec::host, &HostSpec::dram_bandwidth>, &dram_bandwidth,
         ReplacedBy{kContention[0]}, Judges{RateGroup::host_memory}, GainsFrom{part::shared_memory},
         Transfer::host_memory),
@@ -274,7 +278,7 @@ std::span<const MachineNumber> host_numbers() { return kHostRows; }
 double host_memory_gb_per_s(SpecReader& reader) {
     if (is_contention_measured(reader))
         if (const auto stream = reader.profile().number(kStream)) return *stream;
-    if (const auto fitted = reader.take("host.memory_bandwidth_shared_gb_per_s")) return *fitted;
+    if (const auto fitted = reader.take(kShared)) return *fitted;
     const double stream = stream_gb_per_s(reader);
     if (reader.profile().flag("host.unified_memory")) return stream;
     reader.assume(Trust::measured,

@@ -74,7 +74,7 @@ TEST_CASE("audit: speeds against FLOPs and the simulator", "[audit]") {
     CHECK(audited(k7b + R"(, "tokens_per_s": 20000)").verdict() == Verdict::doubtful);
     const AuditedClaim slow = audited(k7b + R"(, "tokens_per_s": 3000)");
     CHECK(slow.verdict() == Verdict::possible);
-    CHECK_THAT(slow.findings.back().sentence, ContainsSubstring("reached by a batch of 4"));
+    CHECK_THAT(slow.findings.back().sentence, ContainsSubstring("reached by a batch of 8"));
 }
 
 TEST_CASE("audit: a step must have the tokens that its copies take time for", "[audit]") {
