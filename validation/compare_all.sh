@@ -5,6 +5,7 @@
 #   peers-h200-3.json                more of them, on machines with a slower host, of the kind of ...-3
 #   probe-h200/steps                 steps of sluice-train on a machine that sluice-probe had measured for a minute
 #   fp8-h200/steps                   steps of sluice-train in FP8, predicted before they were trained
+#   h100-datasheet/steps             steps on an H100 machine, predicted by its GPU's datasheet before they were trained
 #   published/*.json                 published steps, each with its machine
 #   MACHINE/look, MACHINE/held-out   reports of sluice-train on the machine of that profile; in MACHINE/elsewhere of
 #                                    another machine of the kind
@@ -17,7 +18,7 @@
 #   FOLDER  holds these files; default: the folder of this script
 set -euo pipefail
 
-[ $# = 1 ] || [ $# = 2 ] || { sed -n 16,17p "$0" >&2; exit 2; }
+[ $# = 1 ] || [ $# = 2 ] || { sed -n 17,18p "$0" >&2; exit 2; }
 sluice=$1 folder=${2:-$(dirname "${BASH_SOURCE[0]}")}
 status=0
 
@@ -65,6 +66,11 @@ probe=$folder/probe-h200
 [ ! -d "$probe" ] || compare "$probe/profile.json" --limit 10% "$probe/steps"
 fp8=$folder/fp8-h200/steps
 [ ! -d "$fp8" ] || compare h200-pcie5-16vcpu-128gib-2 --limit 6% --limit-mean 3% "$fp8"
+h100=$folder/h100-datasheet/steps
+if [ -d "$h100" ]; then
+    compare h100-sxm-pcie5 --host-memory 128GiB --set host.cores=16 host.sockets=1 --limit 19% --limit-mean 6% "$h100"
+    compare h100-pcie5-16vcpu-128gib --limit 11% --limit-mean 5% "$h100"
+fi
 for machine in "$folder"/*/; do
     machine=${machine%/}
     groups=()

@@ -2,8 +2,8 @@
 # Predicts the configurations of a folder, or trains them on this machine's GPU by the plans of these predictions. Skips
 # those that have their file already, so that an interrupted campaign continues. A line of configurations.txt has name,
 # steps, model and flags of `sluice predict`; the line "all" has those of all, with - for steps and model.
-# usage: predicted_campaign.sh FOLDER predict SLUICE
-#        predicted_campaign.sh FOLDER train SLUICE_TRAIN TEXT
+# usage: campaign.sh FOLDER predict SLUICE
+#        campaign.sh FOLDER train SLUICE_TRAIN TEXT
 set -euo pipefail
 case ${2-},$# in predict,3 | train,4) ;; *) sed -n 5,6p "$0" >&2; exit 2 ;; esac
 folder=$1 wanted=$2 program=$3 text=${4-}
