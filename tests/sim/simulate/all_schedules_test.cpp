@@ -17,6 +17,9 @@ using namespace sluice;
 namespace {
 
 constexpr double kTolerance = 1.001;
+// RoundPipe updates beside the copies of other steps. Copies that come earlier take more of the host
+// memory that they share with it, up to 3.8% of a step of 6 small layers.
+constexpr double kRoundPipeTolerance = 1.04;
 
 /// A profile with a drive, and a host memory where it has none.
 MachineProfile complete_profile(const std::string& machine) {
@@ -133,6 +136,8 @@ int check_upgrades(const ModelSpec& model, const std::string& machine) {
         const std::int64_t node = before.interconnect.gpus_per_node;
         if (training.gpus > node && training.gpus % node != 0) continue;
         const Prediction own = predict(model, before, training);
+        const double tolerance =
+            training.schedule == Schedule("roundpipe") ? kRoundPipeTolerance : kTolerance;
         for (const Upgrade& upgrade : kUpgrades) {
             const Quantity* quantity = profile.find(upgrade.path);
             if (quantity == nullptr || !quantity->value) continue;
@@ -142,7 +147,7 @@ int check_upgrades(const ModelSpec& model, const std::string& machine) {
             const Prediction report = predict(model, upgraded, training);
             INFO(model.name << " on " << machine << ", " << settings.name << ", " << upgrade.path
                             << " times " << upgrade.factor);
-            CHECK(report.step.seconds <= own.step.seconds * kTolerance);
+            CHECK(report.step.seconds <= own.step.seconds * tolerance);
             for (const auto tier : {&Fit::device, &Fit::host, &Fit::storage})
                 CHECK((report.plan.fit.*tier).shortfall() <= (own.plan.fit.*tier).shortfall());
             ++checked;
