@@ -1,5 +1,6 @@
 #include "planner-gui/session/planner_session.h"
 
+#include <atomic>
 #include <utility>
 
 #include "sim/answers/validate/measured_runs.h"
@@ -166,19 +167,20 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
                                  const std::vector<std::string>& schedules) {
     post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
         resolve(planned);  // a mistake gives one sentence, not one for each machine
-        std::size_t done = 0;
-        for (const std::string& machine : machines) {
-            for (const std::string& schedule : schedules) {
-                // What the scenario says of the plan is for its own machine.
-                const bool own = machine == planned.machine.machine;
-                const PlannedScenario one = on_machine(planned, machine, schedule);
-                tell.send(&PlannerSession::machineFound,
-                          MachineSystem{machine, schedule,
-                                        fastest_value_of(one, own ? given_options(planned)
-                                                                  : std::set<std::string>{})});
-                tell.progress(++done, machines.size() * schedules.size());
-            }
-        }
+        const std::size_t all = machines.size() * schedules.size();
+        std::atomic<std::size_t> done = 0;
+        in_threads(all, [&](std::size_t i) {
+            const std::string& machine = machines[i / schedules.size()];
+            const std::string& schedule = schedules[i % schedules.size()];
+            // What the scenario says of the plan is for its own machine.
+            const bool own = machine == planned.machine.machine;
+            const PlannedScenario one = on_machine(planned, machine, schedule);
+            tell.send(&PlannerSession::machineFound,
+                      MachineSystem{machine, schedule,
+                                    fastest_value_of(one, own ? given_options(planned)
+                                                              : std::set<std::string>{})});
+            tell.progress(++done, all);
+        });
     });
 }
 

@@ -1,6 +1,7 @@
 #include "sim/plan/nearest_fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -92,12 +93,21 @@ class Search {
     std::vector<const Option*> last_options_;
 };
 
+/// Of a step of two such micro-batches if that does not fit: it needs no more memory than one of
+/// all, and is planned sooner.
+std::optional<Fit> fit_in_parts(const Asked& asked, const TrainingSpec& candidate) {
+    TrainingSpec two = candidate;
+    two.batch = std::min(candidate.batch, 2 * candidate.micro_batch * candidate.gpus);
+    const std::optional<Fit> fit = fit_of(asked, two);
+    return fit && !fit->fits() ? fit : fit_of(asked, candidate);
+}
+
 /// The largest micro-batch that fits; empty if none fits.
 std::optional<TrainingSpec> largest_micro_batch(const Asked& asked, TrainingSpec candidate) {
     const std::int64_t batch = candidate.batch_of_a_gpu();
     for (candidate.micro_batch = batch / 2; candidate.micro_batch >= 1; --candidate.micro_batch) {
         if (batch % candidate.micro_batch != 0) continue;
-        const std::optional<Fit> fit = fit_of(asked, candidate);
+        const std::optional<Fit> fit = fit_in_parts(asked, candidate);
         if (!fit) return std::nullopt;
         if (fit->fits()) return candidate;
         if (fit->device.shortfall() == 0 && !asked.machine.unified_memory) return std::nullopt;
@@ -116,17 +126,31 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
                                   const TrainingSpec& training, bool leave_room) {
     if (!has_option(training.schedule, "resident_layers")) return training;
     TrainingSpec with = training;
-    const auto host_is_short = [&](std::int64_t layers) {
+    /// Bytes beyond what the host has, or beyond what leaves room; at most 0 if none are.
+    const auto missing = [&](std::int64_t layers) {
         with.resident_layers = layers;
         const Fit::OfTier host = fit_of_plan({model, machine, training}, with).host;
-        return leave_room ? !host.leaves_room() : host.shortfall() > 0;
+        return static_cast<double>(host.peak.bytes) -
+               (leave_room ? host.room() : static_cast<double>(host.usable));
     };
     std::int64_t too_few = training.resident_layers,
                  enough = model.layer_count() - training.deferred_layers;
-    if (!host_is_short(too_few) || host_is_short(enough)) return training;
-    while (enough - too_few > 1) {
-        const std::int64_t middle = (too_few + enough) / 2;
-        (host_is_short(middle) ? too_few : enough) = middle;
+    double at_too_few = missing(too_few);
+    if (at_too_few <= 0) return training;
+    double at_enough = missing(enough);
+    if (at_enough > 0) return training;
+    // Along a line, as memory falls almost so; by halves where that takes many steps.
+    constexpr int kAlong = 3;
+    for (int step = 0; enough - too_few > 1; ++step) {
+        const double share = step < kAlong ? at_too_few / (at_too_few - at_enough) : 0.5;
+        const auto next =
+            static_cast<std::int64_t>(std::ceil(share * static_cast<double>(enough - too_few)));
+        const std::int64_t layers = std::clamp(too_few + next, too_few + 1, enough - 1);
+        const double bytes = missing(layers);
+        if (bytes > 0)
+            too_few = layers, at_too_few = bytes;
+        else
+            enough = layers, at_enough = bytes;
     }
     with.resident_layers = enough;
     return with;

@@ -96,9 +96,9 @@ struct Fit {
         Peak peak;
         Bytes usable = 0;
         Bytes shortfall() const { return peak.bytes > usable ? peak.bytes - usable : 0; }
-        bool leaves_room() const {
-            return static_cast<double>(peak.bytes) <= 0.99 * static_cast<double>(usable);
-        }
+        /// The largest peak that leaves room.
+        double room() const { return 0.99 * static_cast<double>(usable); }
+        bool leaves_room() const { return static_cast<double>(peak.bytes) <= room(); }
     };
     OfTier device, host;
     OfTier storage;  ///< usable: the peak itself if the machine's capacity is not known

@@ -17,6 +17,7 @@
 #include <future>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -167,6 +168,31 @@ void in_processes(int processes, std::size_t count, const std::function<void(std
         all.take_part(done);
         all.finish();
     });
+}
+
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+    std::atomic<std::size_t> next = 0;
+    std::exception_ptr failure;
+    std::mutex failing;
+    const SimulationScope* const scope = innermost;
+    const auto take_part = [&] {
+        std::optional<SimulationScope> own;
+        if (scope != nullptr) own.emplace(scope->stop_, scope->urgency_);
+        try {
+            for (std::size_t i; (i = next++) < count;) work(i);
+        } catch (...) {
+            const std::lock_guard lock(failing);
+            if (!failure) failure = std::current_exception();
+            next = count;
+        }
+    };
+    {
+        const std::size_t most = std::min(count, static_cast<std::size_t>(usable_processors()));
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < most; ++i) others.emplace_back(take_part);
+        take_part();
+    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 int usable_processors() {

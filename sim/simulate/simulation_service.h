@@ -30,6 +30,7 @@ class SimulationScope {
   private:
     friend std::stop_token begin_simulation();
     friend void on_simulation_thread(const std::function<void()>& work);
+    friend void in_threads(std::size_t count, const std::function<void(std::size_t)>& work);
     const std::stop_token stop_;
     const Urgency urgency_;
     SimulationScope* const outer_;
@@ -51,6 +52,11 @@ void on_simulation_thread(const std::function<void()>& work);
 /// that a copy has died.
 void in_processes(int processes, std::size_t count, const std::function<void(std::size_t)>& work,
                   const std::function<void(std::size_t done)>& done = {});
+
+/// Runs work(0) ... work(count - 1), each once, on as many threads as there are processors, in the
+/// scope of this thread, and returns when all are done. Plans are made side by side; simulations
+/// take turns. Throws the first exception of a piece of work, after which no other piece begins.
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work);
 
 int usable_processors();
 

@@ -92,6 +92,8 @@ std::optional<Planned> PlanSpace::with_needed_layers(const TrainingSpec& trainin
     std::optional<Planned> as_it_is = planned(training);
     if (!as_it_is || as_it_is->fits) return as_it_is;
     if (!is_free("resident_layers")) return std::nullopt;
+    // They take more of the device, not less.
+    if (!machine_.unified_memory && as_it_is->spare_bytes < 0) return std::nullopt;
     return fitting(with_layers_off_host(model_, machine_, training, leave_room_));
 }
 

@@ -20,7 +20,10 @@ class Streamed {
           resident_(static_cast<int>(training.resident_layers)),
           of_a_pass_(static_cast<std::int32_t>(training.micro_batches_of_a_pass())),
           build_(KernelStyle::fused),
-          state_(static_cast<std::size_t>(layers_)) {}
+          state_(static_cast<std::size_t>(layers_)) {
+        for (const LayerSpec& kind : model.kinds)
+            parameters_.push_back(static_cast<double>(layer_parameters(model, kind)));
+    }
 
     StreamedPlan plan();
 
@@ -38,7 +41,7 @@ class Streamed {
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
     bool resident(int layer) const { return layer < resident_; }
-    double parameters(int layer) const { return parameters_of_layer(model_, layer); }
+    double parameters(int layer) const { return parameters_[kind_of(model_, layer)]; }
     double head_buffer_bytes() const { return table_bytes(model_) + hidden_bytes(model_); }
     BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
     BufferId held_gradients(int layer) const {
@@ -114,6 +117,7 @@ class Streamed {
     const int resident_;            ///< the first ones of them
     const std::int32_t of_a_pass_;  ///< micro-batches
     std::int64_t pass_ = 0;
+    std::vector<double> parameters_;  // one a kind of layer
     PlanBuilder build_;
     // One a kind of layer: weights are cast in each pass, or once a step, or arrive as codes.
     std::vector<StreamedKernels> kernels_, kernels_with_codes_, kernels_of_arrived_;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 
@@ -129,4 +130,24 @@ TEST_CASE("processes: what one throws, and one that dies", "[simulate]") {
     int done = 0;
     in_processes(1, 3, [&](std::size_t) { ++done; });
     CHECK(done == 3);
+}
+
+TEST_CASE("threads: each piece of work once, in the scope of the caller", "[simulate]") {
+    std::vector<std::atomic<int>> times(20);
+    in_threads(times.size(), [&](std::size_t i) { ++times[i]; });
+    for (const std::atomic<int>& one : times) CHECK(one == 1);
+
+    std::stop_source stop;
+    const SimulationScope scope(stop.get_token(), Urgency::later);
+    std::atomic<int> begun = 0;
+    CHECK_THROWS_AS(in_threads(1000,
+                               [&](std::size_t) {
+                                   ++begun;
+                                   stop.request_stop();
+                                   begin_simulation();
+                               }),
+                    Cancelled);
+    CHECK(begun <= usable_processors());
+    CHECK_THROWS_WITH(in_threads(1, [](std::size_t) { throw std::runtime_error("a reason"); }),
+                      "a reason");
 }
