@@ -194,7 +194,6 @@ ModelSpec read_model(const std::string& what, const std::string& where) {
         return model;
     }
     std::error_code error;
-    std::vector<std::string> names;
     const bool is_there = std::filesystem::exists(what, error);
     for (const EmbeddedFile& file : embedded_models()) {
         if (what == file.name || (!is_there && short_name(what) == file.name)) {
@@ -202,7 +201,6 @@ ModelSpec read_model(const std::string& what, const std::string& where) {
             model.name = std::string(file.name);
             return model;
         }
-        names.emplace_back(file.name);
     }
     if (looks_like_path(what)) {
         const std::string path =
@@ -211,11 +209,10 @@ ModelSpec read_model(const std::string& what, const std::string& where) {
         model.name = what;
         return model;
     }
-    for (const ScaledTarget& target : scaled_targets()) names.emplace_back(target.name);
     throw InputError(
         fmt::format("{}: unknown model \"{}\"; list them with: sluice models, or give a path to a "
                     "config.json{}",
-                    where, what, did_you_mean(what, names)));
+                    where, what, model_hint(short_name(what))));
 }
 
 }  // namespace sluice

@@ -44,4 +44,10 @@ const std::vector<ScaledTarget>& scaled_targets();
 /// Names of the built-in library, sorted.
 std::vector<std::string> library_models();
 
+/// Names of models and targets with about as many parameters, the nearest first.
+std::vector<std::string> models_of_size(double parameters);
+/// `; did you mean "llama-3.1-70b" or "qwen2.5-72b"?` for a name that is not there, by the size or
+/// the part of a name that it has; `name` is a short one. "" if none is near.
+std::string model_hint(const std::string& name);
+
 }  // namespace sluice

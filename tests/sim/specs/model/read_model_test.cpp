@@ -92,10 +92,15 @@ TEST_CASE("read model: a path gives the same model as the library's name", "[mod
 TEST_CASE("read model: an unknown name suggests the nearest and how to list them", "[model]") {
     CHECK_THAT(read_error("qwen2.5-7"), ContainsSubstring("--model") &&
                                             ContainsSubstring("\"qwen2.5-7\"") &&
-                                            ContainsSubstring("did you mean \"qwen2.5-7b\"?") &&
+                                            ContainsSubstring("did you mean \"qwen2.5-7b\" or") &&
                                             ContainsSubstring("sluice models"));
     CHECK_THAT(read_error("Llama-3.1-9B"), ContainsSubstring("did you mean \"llama-3.1-8b\"?"));
-    CHECK_THAT(read_error("120B"), ContainsSubstring("did you mean \"120b\"?"));
+    CHECK_THAT(read_error("120B"), ContainsSubstring("did you mean \"120b\""));
+    // By size, then by a part of the name.
+    CHECK_THAT(read_error("70b"), ContainsSubstring("did you mean \"llama-3.1-70b\""));
+    CHECK_THAT(read_error("llama-70b"), ContainsSubstring("did you mean \"llama-3.1-70b\""));
+    CHECK_THAT(read_error("30b-a3b"), ContainsSubstring("did you mean \"qwen3-30b-a3b\""));
+    CHECK_THAT(read_error("mixtral"), ContainsSubstring("did you mean \"mixtral-8x7b-v0.1\""));
     CHECK_THAT(
         read_error("a-very-different-name"),
         ContainsSubstring("\"a-very-different-name\"") && !ContainsSubstring("did you mean"));

@@ -1,0 +1,97 @@
+// Which models of the library may be meant by a size, or by a name that is not there?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "sim/base/format.h"
+#include "sim/base/input_error.h"
+#include "sim/specs/model/read_model.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kLikeSize = 0.15;  // share by which a model of that size may differ
+constexpr std::size_t kMostNamed = 3;
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+/// Parameters of the first "70b" or "0.5b" in a name; "3.1" of llama-3.1 is none.
+std::optional<double> size_in(const std::string& name) {
+    for (std::size_t i = 0; i < name.size();) {
+        if (!is_digit(name[i]) || (i > 0 && is_letter(name[i - 1]))) {
+            ++i;
+            continue;
+        }
+        std::size_t end = i;
+        while (end < name.size() && (is_digit(name[end]) || name[end] == '.')) ++end;
+        const bool ends_there = end + 1 >= name.size() || !is_letter(name[end + 1]);
+        const std::optional<double> number = parse_number(name.substr(i, end - i));
+        if (end < name.size() && ends_there && number)
+            for (const auto& [letter, factor] : {std::pair('m', 1e6), {'b', 1e9}, {'t', 1e12}})
+                if (name[end] == letter) return *number * factor;
+        i = end;
+    }
+    return std::nullopt;
+}
+
+/// The letters before the first digit: "llama-", "qwen".
+std::string family_of(const std::string& name) {
+    return {name.begin(), std::ranges::find_if(name, is_digit)};
+}
+
+std::vector<std::string> all_names() {
+    std::vector<std::string> out = library_models();
+    for (const ScaledTarget& target : scaled_targets()) out.emplace_back(target.name);
+    return out;
+}
+
+/// Those that have it as a part, else those of its size, of its family if there are any.
+std::vector<std::string> may_be_meant(const std::string& name) {
+    std::vector<std::string> out;
+    for (std::string& one : all_names())
+        if (one.find(name) != std::string::npos) out.push_back(std::move(one));
+    if (!out.empty()) {
+        std::ranges::stable_sort(out, {}, &std::string::size);
+        return out;
+    }
+    if (const auto size = size_in(name)) out = models_of_size(*size);
+    const auto of_family = [family = family_of(name)](const std::string& one) {
+        return one.starts_with(family);
+    };
+    if (std::ranges::any_of(out, of_family)) std::erase_if(out, std::not_fn(of_family));
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::string> models_of_size(double parameters) {
+    std::vector<std::pair<double, std::string>> near;
+    for (const std::string& name : all_names()) {
+        const double has = static_cast<double>(total_parameters(read_model(name)));
+        const double differs = std::abs(has / parameters - 1);
+        if (differs < kLikeSize) near.emplace_back(differs, name);
+    }
+    std::ranges::stable_sort(near, {}, &std::pair<double, std::string>::first);
+    std::vector<std::string> out;
+    for (auto& [differs, name] : near) out.push_back(std::move(name));
+    return out;
+}
+
+std::string model_hint(const std::string& asked) {
+    std::string name = asked;
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    std::vector<std::string> names;
+    if (!name.empty()) names = may_be_meant(name);
+    if (names.empty()) return did_you_mean(name, all_names());
+    if (names.size() > kMostNamed) names.resize(kMostNamed);
+    for (std::string& one : names) one = '"' + one + '"';
+    return fmt::format("; did you mean {}?", fmt::join(names, " or "));
+}
+
+}  // namespace sluice
