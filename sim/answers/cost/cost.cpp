@@ -136,6 +136,14 @@ Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Pr
 
 }  // namespace
 
+std::optional<double> PaidRun::committed_usd() const {
+    if (payment.pays_electricity) return payment.price_usd;
+    if (payment.kind == OfferKind::estimate) return std::nullopt;
+    if (payment.kind == OfferKind::reserved)
+        return payment.usd_per_hour * kReservedYears * kHoursOfAYear;
+    return run.usd.value;
+}
+
 RunCost run_cost(const Prediction& report, const Payment& payment, double tokens,
                  const std::optional<StepEnergy>& energy, const OwnerTerms& terms) {
     RunCost cost;

@@ -37,6 +37,10 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
 struct PaidRun {
     Payment payment;
     RunCost run;
+
+    /// What is paid even if nothing else is trained: the run of a rent, all years of a contract, a
+    /// whole purchase. Empty for a cluster whose owner has paid already.
+    std::optional<double> committed_usd() const;
 };
 
 /// The answer of `sluice cost`: the price of the query, and all known ones.

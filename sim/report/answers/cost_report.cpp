@@ -107,7 +107,8 @@ Table payments_table(const std::vector<PaidRun>& payments) {
           [](auto& one) { return range_of(one.run.usd_per_million_tokens); }},
          {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.run.usd.value; }},
          {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.run.usd); }},
-         {"", "price of", origin}});
+         {"committed_usd", "$ you commit to", Unit::usd, &PaidRun::committed_usd},
+         {"", "price is", origin}});
 }
 
 Json banded_json(const Banded& number) {

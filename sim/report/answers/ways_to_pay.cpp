@@ -203,7 +203,9 @@ Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>&
           })},
          {"run_usd", "$ the run", Unit::usd,
           if_priced([](auto& one) { return one.run.usd.value; })},
-         {"price_of", "price of", [](auto& one) {
+         {"committed_usd", "$ you commit to", Unit::usd,
+          if_priced([](auto& one) { return one.committed_usd(); })},
+         {"price_of", "price is", [](auto& one) {
               return one.run ? Cell(one.run->payment.origin)
                              : Cell(one.missing).shown_as(fields_for_flags(one.missing));
           }}});
@@ -232,6 +234,14 @@ std::vector<std::string> ways_to_pay_words(const CostAnswer& answer,
     if (answer.rents && answer.rents->high > answer.rents->low)
         out.push_back(fmt::format("By offer, renting costs {} to {} a million tokens.",
                                   format_usd(answer.rents->low), format_usd(answer.rents->high)));
+    const bool for_years = std::ranges::any_of(answer.others, [](const PaidRun& one) {
+        return way_of(one.payment) == Way::reserved || way_of(one.payment) == Way::bought;
+    });
+    if (for_years)
+        out.emplace_back(
+            "A reservation or a purchase is paid for years: \"$ the run\" is this run's part of "
+            "it, "
+            "\"$ you commit to\" all of it.");
     if (together && together->jobs > 1) {
         std::string words = fmt::format(
             "{:g} such jobs run side by side on a node, each with {} tokens/s ({} of one alone)",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -21,7 +23,7 @@ std::vector<MoneyOption> declare_money_options() {
     const OwnerTerms terms;
     const auto number = [](double value) { return fmt::format("{:g}", value); };
     return {
-        {"tokens", "tokens", Kind::number, 1, 1e18, "tokens of the run", "1e9",
+        {"tokens", "tokens", Kind::number, 1, 1e18, "tokens of the run, as 2e9 or 2B", "1e9",
          set_member<&CostQuery::tokens>},
         {"offer", "", Kind::text, 0, 0,
          "use the price of this offer in the profile, as in --offer Nebius",
@@ -78,6 +80,23 @@ std::vector<MoneyOption> declare_money_options() {
 
 }  // namespace
 
+std::optional<double> parse_amount(const std::string& text) {
+    std::string digits;
+    for (const char one : text)
+        if (one != ',' && one != ' ' && one != '$') digits += one;
+    double factor = 1;
+    if (!digits.empty()) {
+        constexpr std::pair<char, double> kFactors[] = {
+            {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}};
+        const int last = std::toupper(static_cast<unsigned char>(digits.back()));
+        for (const auto& [letter, value] : kFactors)
+            if (last == letter) factor = value;
+        if (factor > 1) digits.pop_back();
+    }
+    const std::optional<double> number = parse_number(digits);
+    return number && *number > 0 ? std::optional(*number * factor) : std::nullopt;
+}
+
 const std::vector<MoneyOption>& money_options() {
     static const std::vector<MoneyOption> options = declare_money_options();
     return options;
@@ -97,7 +116,8 @@ std::string money_help(const MoneyOption& option) {
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
                std::string_view where) {
     if (option.kind == Kind::text) return option.set(query, 0, text);
-    const std::optional<double> number = parse_number(text);
+    std::optional<double> number = parse_number(text);
+    if (!number && option.kind == Kind::number) number = parse_amount(text);
     if (option.kind == Kind::flag && text != "0" && text != "1")
         throw InputError(fmt::format("{} is \"{}\", expected 1 or 0", where, text));
     if (!number)

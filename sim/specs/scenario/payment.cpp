@@ -76,13 +76,13 @@ std::string paid_words(const PaidGpus& paid) {
             count(paid.gpus));
     if (paid.of == 1 && paid.gpus == 1) return "pays for the whole machine";
     const std::string out = fmt::format("pays for {:g} of {}", paid.gpus, count(paid.of));
-    const std::string why =
-        paid.part == NodePart::gpus ? "" : fmt::format(": {}", node_part_name(paid.part));
-    if (paid.gpus <= paid.needed) return out + why;
+    const bool by_gpus = paid.part == NodePart::gpus;
+    if (paid.gpus <= paid.needed)
+        return by_gpus ? out : fmt::format("{}: {}", out, node_part_name(paid.part));
     return fmt::format(
-        "{}, {}; the plan takes {:g}{}", out,
+        "{}, {}; the plan needs {}{:g}", out,
         paid.whole ? "since a machine is bought whole" : "the least that this offer rents",
-        paid.needed, why);
+        by_gpus ? "" : fmt::format("the {} of ", node_part_name(paid.part)), paid.needed);
 }
 
 std::string offer_words(const Payment& payment) {
@@ -147,8 +147,8 @@ std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& sh
                                   all.front()->kind == OfferKind::quoted ? "quotes" : "rents",
                                   format_usd(least->usd_per_hour), format_usd(most->usd_per_hour));
     if (too_small > 0)
-        out.origin += fmt::format("; {} more {} not connect {:g} GPUs", too_small,
-                                  too_small == 1 ? "does" : "do", out.paid->needed);
+        out.origin += fmt::format("; {} other offer{} not connect {:g} GPUs", too_small,
+                                  too_small == 1 ? " does" : "s do", out.paid->needed);
     return out;
 }
 

@@ -20,6 +20,9 @@ enum class OfferKind {
 };
 const char* offer_kind_name(OfferKind kind);
 
+/// Of the contracts that OfferKind::reserved names.
+inline constexpr double kReservedYears = 3;
+
 struct Offer {
     std::string name;
     std::string path;  ///< of the profile's number
@@ -52,6 +55,9 @@ void sort_offers(std::vector<Offer>& offers);
 
 /// Offers for another size of GPU memory are left out.
 PriceList price_list(const MachineProfile& profile);
+/// Machines of the library for which a price is known, sorted. The others are test machines, old
+/// ones, and those that have no public price.
+std::vector<std::string> priced_machines();
 
 /// The quotes if there are any, else the listed rents; in ascending order of price.
 std::span<const Offer> rents(const PriceList& prices);

@@ -72,6 +72,18 @@ TEST_CASE("ways to pay: each way has its rows, and what is taken is marked", "[c
     CHECK(table.rows.front().marked);
     CHECK(std::ranges::count_if(table.rows, &Row::marked) == 1);
 
+    // What each commits the payer to: three years at $5 an hour, nothing beyond what an owner has
+    // paid, the whole purchase.
+    const auto column = std::ranges::find_if(
+        table.columns, [](const Column& one) { return one.key == "committed_usd"; });
+    REQUIRE(column != table.columns.end());
+    const auto committed = [&](std::size_t row) {
+        return table.rows[row].cells[static_cast<std::size_t>(column - table.columns.begin())].value;
+    };
+    CHECK(committed(2) == decltype(Cell::value)(5 * 3 * 8766.0));
+    CHECK(committed(3) == decltype(Cell::value)());
+    CHECK(committed(4) == decltype(Cell::value)(80'000.0));
+
     answer.others.pop_back();
     answer.owned.reset();
     answer.missing = "the price of a host is not known";

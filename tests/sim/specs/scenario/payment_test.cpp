@@ -47,10 +47,11 @@ TEST_CASE("payment: GPUs of several nodes", "[cost]") {
 TEST_CASE("payment: an offer may rent whole nodes only", "[cost]") {
     CHECK(rented(offer(4.975, 8), {1, 8, 0.42}).usd_per_hour == Approx(39.8));
     CHECK(words({1, 8, 0.42}, 8) ==
-          "pays for 8 of 8 GPUs, the least that this offer rents; the plan takes 4: host memory");
+          "pays for 8 of 8 GPUs, the least that this offer rents; the plan needs the host memory "
+          "of 4");
     // Four GPUs of two superchips.
     CHECK(words({1, 2, 0.4}, 4) ==
-          "pays for 4 of 4 GPUs, the least that this offer rents; the plan takes 1");
+          "pays for 4 of 4 GPUs, the least that this offer rents; the plan needs 1");
 }
 
 TEST_CASE("payment: a rent holds for as many GPUs as its provider connects", "[cost]") {
@@ -65,7 +66,7 @@ TEST_CASE("payment: a rent holds for as many GPUs as its provider connects", "[c
     // Over two nodes only the second holds: 16 x 4 USD.
     CHECK(typical_rent(prices, {16, 8, 0.1})->usd_per_hour == Approx(64));
     CHECK_THAT(typical_rent(prices, {16, 8, 0.1})->origin,
-               ContainsSubstring("1 more does not connect 16 GPUs"));
+               ContainsSubstring("1 other offer does not connect 16 GPUs"));
     CHECK(holding_rents(prices, {1024, 8, 0.1}).too_small == 2);
     CHECK(!typical_rent(prices, {1024, 8, 0.1}));
     CHECK(no_rent_holds(prices, {1024, 8, 0.1}) == "none of the 2 known rents connects 1024 GPUs");
@@ -125,7 +126,8 @@ TEST_CASE("purchase: nodes with their GPUs are bought whole", "[cost]") {
           std::string::npos);
     const Payment payment = bought(purchase(prices, query, share), share, {});
     CHECK(paid_words(*payment.paid) ==
-          "pays for 8 of 8 GPUs, since a machine is bought whole; the plan takes 4: host memory");
+          "pays for 8 of 8 GPUs, since a machine is bought whole; the plan needs the host memory "
+          "of 4");
     query.price_usd = 250'000;
     CHECK(purchase(prices, query, share).usd == Approx(250'000));
     CHECK_THAT(purchase({}, {}, share).missing, ContainsSubstring("--price-usd"));
