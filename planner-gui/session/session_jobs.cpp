@@ -8,7 +8,6 @@
 
 #include "planner-gui/session/prediction.h"
 #include "sim/answers/predict/plan_choice.h"
-#include "sim/answers/search/fastest_settings.h"
 #include "sim/report/report.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -54,11 +53,10 @@ bool is_cluster(const PlannedScenario& planned) {
 std::vector<std::string> machines_to_try(const PlannedScenario& planned, bool all) {
     const std::string& own = planned.machine.machine;
     std::vector<std::string> out = {own};
-    for (const std::string& id : library_machines()) {
+    for (const std::string& id : all ? library_machines() : priced_machines()) {
         // h200-sxm-pcie5 is already there as h200-sxm-pcie5-1.5tb.
         const bool with_size = own.starts_with(id + "-") && !in_library(own);
-        if (id != own && !with_size && (all || !price_list(read_machine_profile(id)).empty()))
-            out.push_back(id);
+        if (id != own && !with_size) out.push_back(id);
     }
     return out;
 }
@@ -112,21 +110,21 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
 
 PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed) {
     const Scenario s = resolve(planned);
-    const Schedule schedule = s.training.schedule;
-    if (!schedule->ours && !schedule->several_gpus) return planned;
-    const TrainingSpec training =
-        schedule->ours ? choose_plan(s.model, s.machine, s.training, fixed,
-                                     machine_money(s.profile, s.machine, s.money).prices)
-                             .training
-                       : fastest_settings(s.model, s.machine, s.training, fixed);
-    return with_settings(std::move(planned), changed_settings(s.training, training));
+    if (!has_plan_choices(s.training.schedule)) return planned;
+    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed,
+                                          machine_money(s.profile, s.machine, s.money).prices);
+    return with_settings(std::move(planned), changed_settings(s.training, choice.training));
+}
+
+std::string MachineSystem::name() const {
+    const std::int64_t gpus = value.asked.training.gpus;
+    return gpus == 1 ? machine : fmt::format("{} x {}", gpus, machine);
 }
 
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed) {
     try {
         ScenarioValue out = value_of(with_fastest_plan(planned, fixed), true);
-        const Schedule schedule = out.asked.training.schedule;
-        out.fastest_plan = out.is_planned() && (schedule->ours || schedule->several_gpus);
+        out.fastest_plan = out.is_planned() && has_plan_choices(out.asked.training.schedule);
         return out;
     } catch (const InputError&) {
         return value_of(planned, true);  // says what is wrong

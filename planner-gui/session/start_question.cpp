@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cmath>
 
@@ -11,14 +12,15 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/plan/nearest_fit.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/changed_scenario.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 namespace {
 
-constexpr double kLikeSize = 0.15;       // share by which a model of that size may differ
 constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
 
 /// In the largest micro-batches that fit, if the batch as a whole does not. They may be smaller
@@ -101,32 +103,35 @@ double miss(const StartQuestion& question, const StartCandidate& one) {
                      question.usd ? one.run.usd.value / *question.usd : 0});
 }
 
-std::vector<std::string> priced_machines(const std::string& owned) {
+/// One GPU with host memory, then nodes until they meet the deadline.
+void try_machine(const StartQuestion& question, const PlannedScenario& asked,
+                 const std::string& machine, const std::function<void(StartCandidate)>& found) {
+    try {
+        if (auto one = one_gpu(question, asked, machine)) found(std::move(*one));
+        const double of_node = read_machine({machine, {}, {}}).spec.host.gpus;
+        const std::int64_t most = machine == question.owned ? 1 : kMostNodes;
+        for (std::int64_t nodes = 1; of_node > 1 && nodes <= most; nodes *= 2) {
+            StartCandidate one = candidate_of(
+                question, on_gpus(asked, machine, nodes * static_cast<std::int64_t>(of_node)));
+            const bool enough = one.fits() && in_time(question, one);
+            if (one.fits()) found(std::move(one));
+            if (enough) break;
+        }
+    } catch (const InputError&) {
+        // A rule of the schedule, or a number of the machine that is not known.
+    }
+}
+
+/// The owned one first.
+std::vector<std::string> machines_of(const StartQuestion& question) {
     std::vector<std::string> out;
-    if (!owned.empty()) out.push_back(owned);
-    for (const std::string& id : library_machines())
-        if (id != owned && !price_list(read_machine_profile(id)).empty()) out.push_back(id);
+    if (!question.owned.empty()) out.push_back(question.owned);
+    for (const std::string& id : priced_machines())
+        if (id != question.owned) out.push_back(id);
     return out;
 }
 
 }  // namespace
-
-std::optional<double> parse_amount(const std::string& text) {
-    std::string digits;
-    for (const char one : text)
-        if (one != ',' && one != ' ' && one != '$') digits += one;
-    double factor = 1;
-    if (!digits.empty()) {
-        constexpr std::pair<char, double> kFactors[] = {
-            {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}};
-        const int last = std::toupper(static_cast<unsigned char>(digits.back()));
-        for (const auto& [letter, value] : kFactors)
-            if (last == letter) factor = value;
-        if (factor > 1) digits.pop_back();
-    }
-    const std::optional<double> number = parse_number(digits);
-    return number && *number > 0 ? std::optional(*number * factor) : std::nullopt;
-}
 
 std::int64_t tokens_of_a_step(Task task) {
     // Pre-training: GPT-3 with 13 B parameters (Brown et al. 2020, table 2.1). Fine-tuning: 128
@@ -141,30 +146,23 @@ std::string model_of(const std::string& text) {
         std::ranges::any_of(scaled_targets(), [&](auto& one) { return text == one.name; });
     if (is_name) return text;
     if (!size) {
-        // A part that one name alone has: "30b-a3b".
+        // A part that one name alone has: "30B-A3B".
+        std::string part = text;
+        for (char& c : part) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         const auto has_it = [&](const std::string& name) {
-            return name.find(text) != std::string::npos;
+            return name.find(part) != std::string::npos;
         };
         return std::ranges::count_if(names, has_it) == 1 ? *std::ranges::find_if(names, has_it)
                                                          : text;
     }
-    std::string nearest;
-    double least = kLikeSize;
-    for (const std::string& name : names) {
-        const double parameters = static_cast<double>(total_parameters(read_model(name)));
-        const double differs = std::abs(parameters / *size - 1);
-        if (differs < least) {
-            least = differs;
-            nearest = name;
-        }
-    }
-    if (nearest.empty())
+    const std::vector<std::string> near = models_of_size(*size);
+    if (near.empty())
         throw InputError(
             fmt::format("no model of the library has about {} parameters; choose one of the list, "
                         "or give a config.json",
                         format_count(*size)),
             "model");
-    return nearest;
+    return near.front();
 }
 
 PlannedScenario start_scenario(const StartQuestion& question) {
@@ -186,26 +184,13 @@ void try_machines(const StartQuestion& question, const std::function<void(StartC
     const PlannedScenario asked = start_scenario(question);
     read_model(asked.model);  // a mistake gives one sentence, not one for each machine
     if (!question.owned.empty()) read_machine({question.owned, {}, {}});
-    const std::vector<std::string> machines = priced_machines(question.owned);
-    for (std::size_t i = 0; i < machines.size(); ++i) {
-        progress(i, machines.size());
-        try {
-            if (auto one = one_gpu(question, asked, machines[i])) found(std::move(*one));
-            const double of_node = read_machine({machines[i], {}, {}}).spec.host.gpus;
-            const std::int64_t most = machines[i] == question.owned ? 1 : kMostNodes;
-            for (std::int64_t nodes = 1; of_node > 1 && nodes <= most; nodes *= 2) {
-                StartCandidate one = candidate_of(
-                    question,
-                    on_gpus(asked, machines[i], nodes * static_cast<std::int64_t>(of_node)));
-                const bool enough = one.fits() && in_time(question, one);
-                if (one.fits()) found(std::move(one));
-                if (enough) break;
-            }
-        } catch (const InputError&) {
-            // A rule of the schedule, or a number of the machine that is not known.
-        }
-    }
-    progress(machines.size(), machines.size());
+    const std::vector<std::string> machines = machines_of(question);
+    std::atomic<std::size_t> done = 0;
+    progress(0, machines.size());
+    in_threads(machines.size(), [&](std::size_t i) {
+        try_machine(question, asked, machines[i], found);
+        progress(++done, machines.size());
+    });
 }
 
 bool meets(const StartQuestion& question, const StartCandidate& one) {

@@ -25,9 +25,6 @@ struct StartQuestion {
     bool operator==(const StartQuestion&) const = default;
 };
 
-/// "2e9", "2,000,000", "2B", "1.5 T", "500 M"; empty if it is none of them.
-std::optional<double> parse_amount(const std::string& text);
-
 /// Tokens of a step that such a run has, as published runs have.
 std::int64_t tokens_of_a_step(Task task);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -42,7 +43,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& asked, const Wanted& wanted) {
     ComparedSystem out;
     out.name = asked.schedule->name;
-    if (wanted.chosen_beside != nullptr && asked.schedule->ours) {
+    if (wanted.chosen_beside != nullptr && has_plan_choices(asked.schedule)) {
         out.report = predict(model, machine, asked, wanted);
         if (out.fits()) return out;
     }
@@ -66,7 +67,8 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
 }
 
 ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& cluster,
-                               const TrainingSpec& asked) {
+                               const TrainingSpec& asked,
+                               const std::set<std::string>* chosen_beside) {
     if (asked.batch % cluster.gpus != 0)
         throw InputError(fmt::format(
             "--batch is {}, expected a multiple of {}, the GPUs of --cluster {}:{}, as each takes "
@@ -77,7 +79,10 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
     if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
     ComparedSystem out = compare_one(
         model, cluster.machine, training_of(schedule_with(&ScheduleRecord::several_gpus), on_all),
-        {.band = Wanted::Band::where_it_fits, .suggestions = true, .prices = cluster.prices});
+        {.band = Wanted::Band::where_it_fits,
+         .suggestions = true,
+         .prices = cluster.prices,
+         .chosen_beside = chosen_beside});
     out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
     return out;
 }
@@ -173,7 +178,7 @@ Comparison compare(const ModelSpec& model, const MachineSpec& machine, const Tra
     for (const TrainingSpec& training : trainings)
         out.systems.push_back(compare_one(model, machine, training, wanted));
     for (const ClusterToCompare& cluster : clusters)
-        out.systems.push_back(compare_cluster(model, cluster, asked));
+        out.systems.push_back(compare_cluster(model, cluster, asked, chosen_beside));
     return out;
 }
 

@@ -41,6 +41,10 @@ class PlanSearch {
         for (const bool leave_room : {true, false}) {
             if (!leave_room && trials_.found()) break;
             space_.leave_room(leave_room);
+            if (asked_.schedule->several_gpus) {
+                trials_.try_micro_batches_of_gpus(asked_);
+                continue;
+            }
             try_chunks();
             for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
                 if (!trials_.found()) try_micro_batches(tighter);

@@ -9,11 +9,16 @@
 
 namespace sluice {
 
+/// Whether plans are chosen for the schedule: ours, and several GPUs.
+inline bool has_plan_choices(Schedule schedule) {
+    return schedule->several_gpus || has_option(schedule, "resident_layers");
+}
+
 /// The fastest training that fits the machine with the given batch, sequence, states and schedule.
 /// Options of `fixed`, by their fields, keep their values. Simulates only steps whose bound is
 /// faster than the best so far (step_bounds.h): 0.3 to 0.8 s for 80 layers, 3.3 s for 28 layers in
 /// 32 passes. Leaves room (Fit::leaves_room) where a plan can. If nothing fits, or the schedule has
-/// no resident layers, the choice is the given training. More host memory may be a larger part of a
+/// no such choices, the choice is the given training. More host memory may be a larger part of a
 /// node: it is taken where it gains more than the typical rent of `prices` bills for it, or than
 /// the GPUs of that part where no rent is known. Throws InputError if the training breaks a rule.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,

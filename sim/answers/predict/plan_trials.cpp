@@ -90,6 +90,25 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     return fastest;
 }
 
+void PlanTrials::try_micro_batches_of_gpus(const TrainingSpec& asked) {
+    const bool free_size = space_.is_free("micro_batch"), free_kind = space_.is_free("recompute");
+    const std::int64_t batch = asked.batch_of_a_gpu();
+    for (std::int64_t parts = 1; parts <= batch; ++parts) {
+        if (batch % parts != 0) continue;
+        const Seconds before = best_.seconds;
+        TrainingSpec start = asked;
+        if (free_size) start.micro_batch = parts == 1 ? 0 : batch / parts;
+        for (const Recompute kind : {Recompute::full, Recompute::none}) {
+            if (!free_kind && kind != asked.recompute) continue;
+            start.recompute = kind;
+            if (space_.is_free("keep_last_layers")) start.keep_last_layers = 0;
+            if (std::optional<Planned> one = space_.fitting(start))
+                try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
+        }
+        if (!free_size || (before != kNever && best_.seconds == before)) return;
+    }
+}
+
 double PlanTrials::bill(const TrainingSpec& training) const {
     TimedPlan timed;
     timed.asked = asked_step(model_, machine_, training);

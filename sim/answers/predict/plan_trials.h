@@ -35,6 +35,10 @@ class PlanTrials {
     bool could_gain(Seconds at_least) const { return at_least < best_.seconds * (1 - kLeastWorth); }
 
     void try_plan(const Planned& one) { try_beyond(one, 1); }
+    /// Several GPUs keep all of a step in their memory: tries micro-batches with as many layers
+    /// that keep everything as fit. Smaller ones free memory for more such layers; ends at the
+    /// first size that gains nothing.
+    void try_micro_batches_of_gpus(const TrainingSpec& asked);
     /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
     TimedTraining try_layers(const PlanWay& way);
 

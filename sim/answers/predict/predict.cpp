@@ -46,7 +46,7 @@ PriceList prices_of(const Wanted& wanted) {
 std::optional<PlanChoice> faster_plan(const ModelSpec& model, const MachineSpec& machine,
                                       const TimedPlan& than, const std::set<std::string>& fixed,
                                       const PriceList& prices) {
-    if (!has_option(than.asked.training.schedule, "resident_layers")) return std::nullopt;
+    if (!has_plan_choices(than.asked.training.schedule)) return std::nullopt;
     PlanChoice choice = choose_plan(model, machine, than.asked.training, fixed, prices);
     const bool gains = choice.step && (!choice.step_as_asked ||
                                        *choice.step * (1 + kLeastGain) < *choice.step_as_asked);
@@ -107,7 +107,7 @@ Prediction predict(const ModelSpec& model, const MachineSpec& machine, const Tra
                    const Wanted& wanted, const std::function<void(const Prediction&)>& so_far) {
     check_training_spec(asked);
     std::optional<PlanChoice> choice;
-    if (wanted.chosen_beside != nullptr)
+    if (wanted.chosen_beside != nullptr && has_plan_choices(asked.schedule))
         choice = choose_plan(model, machine, asked, *wanted.chosen_beside, prices_of(wanted));
     const TrainingSpec training = choice ? choice->training : asked;
     return predict_plan(planned_step(plan_step(model, machine, training), machine, training), model,

@@ -197,7 +197,8 @@ TEST_CASE("session: a cluster's scenario is compared with the systems of one of 
     CHECK(last.asked.training.schedule == Schedule("cluster"));
     CHECK(last.asked.training.gpus == 8);
     CHECK(last.cost->usd_per_hour == alone->report().cost->usd_per_hour);
-    CHECK(last.step.seconds == Approx(alone->report().step.seconds));
+    // At its own best settings, as our system is.
+    CHECK(last.step.seconds <= alone->report().step.seconds * (1 + 1e-9));
 }
 
 TEST_CASE("session: one that goes away in the middle of its work leaves the next one well",

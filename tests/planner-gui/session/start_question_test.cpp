@@ -43,6 +43,7 @@ TEST_CASE("start question: a size is the library's model of about that size", "[
     CHECK(model_of("120b") == "120b");
     CHECK(model_of("gpt-2") == "gpt-2");
     CHECK(model_of("30b-a3b") == "qwen3-30b-a3b");
+    CHECK(model_of("30B-A3B") == "qwen3-30b-a3b");
     CHECK(model_of("qwen") == "qwen");  // several have it
     CHECK_THROWS_AS(model_of("37T"), InputError);
 }
