@@ -10,6 +10,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -23,7 +24,7 @@ struct FitFlags {
     ScenarioFlags scenario;
     std::string find;
     double tokens_per_s = 0;
-    bool adjust = false, planned_too = false, json = false, csv = false;
+    bool adjust = false, planned_too = false, unpriced_too = false, json = false, csv = false;
     std::optional<std::string> svg_file;
 };
 
@@ -63,6 +64,8 @@ void check_flags(const FitFlags& flags) {
             fmt::format("--tokens-per-s is {:g}, expected a speed above 0", flags.tokens_per_s));
     if (flags.find != kMachine && (flags.csv || flags.svg_file))
         throw InputError("--csv and --svg need --find machine; leave them out");
+    if (flags.unpriced_too && flags.find != kMachine)
+        throw InputError("--unpriced-too needs --find machine; leave it out");
     if (flags.planned_too && flags.find != kMachine && flags.find != sought_name(Sought::model))
         throw InputError("--planned-too needs --find machine or model; leave it out");
     refuse_given_answer(flags);
@@ -80,11 +83,11 @@ int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
     const MachineChoices choices = choose_machine(
         read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
         memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt,
-        flags.planned_too, &given);
+        flags.planned_too, &given, flags.unpriced_too);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
     return print(flags.json  ? machine_choices_json(choices)
                  : flags.csv ? machine_choices_csv(choices)
-                             : machine_choices_text(choices));
+                             : folded(machine_choices_text(choices)));
 }
 
 int run_fit(const FitFlags& flags) {
@@ -99,7 +102,7 @@ int run_fit(const FitFlags& flags) {
     read_money(asked);  // also refuses mistakes
     const FindAnswer answer = find_limit(
         model, machine, training, {sought, flags.tokens_per_s, flags.adjust, flags.planned_too});
-    return print(flags.json ? find_json(answer) : find_text(answer));
+    return print(flags.json ? find_json(answer) : folded(find_text(answer)));
 }
 
 }  // namespace
@@ -121,6 +124,9 @@ void add_fit(CLI::App& app, Command& chosen) {
         "--adjust", flags->adjust,
         "if the settings do not fit, also try the nearest ones that change only speed");
     add_planned_too_flag(*command, flags->planned_too);
+    command->add_flag("--unpriced-too", flags->unpriced_too,
+                      "also machines without a known price, such as test machines and old ones "
+                      "(--find machine)");
     add_scenario_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
     add_json_flag(*command, flags->json);

@@ -86,13 +86,19 @@ const MachineChoice* MachineChoices::cheapest() const {
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,
                               std::optional<double> host_memory_bytes, bool planned_too,
-                              const std::set<std::string>* chosen_beside) {
+                              const std::set<std::string>* chosen_beside, bool unpriced_too) {
     MachineChoices out;
     out.tokens_per_s = tokens_per_s;
     out.planned_too = planned_too;
-    out.chosen_plans = chosen_beside != nullptr && has_option(training.schedule, "resident_layers");
+    out.several_gpus = training.schedule->several_gpus;
+    out.chosen_plans = chosen_beside != nullptr && has_plan_choices(training.schedule);
     std::vector<std::string> capped;
+    const std::vector<std::string> priced = priced_machines();
     for (const std::string& id : library_machines()) {
+        if (!unpriced_too && !std::ranges::binary_search(priced, id)) {
+            out.without_price.push_back(id);
+            continue;
+        }
         MachineProfile profile = read_machine_profile(id);
         if (host_memory_bytes && give_memory(profile, *host_memory_bytes / kGiga))
             capped.push_back(id);

@@ -29,9 +29,11 @@ struct MachineChoices {
     double tokens_per_s = 0;  ///< required minimum
     /// Those that reach the goal first, the cheapest hour first.
     std::vector<MachineChoice> machines;
-    std::vector<std::string> left_out;  ///< "mi355x: why no step can be predicted"
+    std::vector<std::string> left_out;       ///< "mi355x: why no step can be predicted"
+    std::vector<std::string> without_price;  ///< not predicted, since no price is known
     /// Machines whose price does not include the given host memory, or empty.
     std::string unpriced;
+    bool several_gpus = false;  ///< of each machine train
     bool chosen_plans = false;  ///< each machine has the fastest plan for the batch
     std::string capped;         ///< machines that cannot have that much, or empty
     bool planned_too =
@@ -40,14 +42,16 @@ struct MachineChoices {
     const MachineChoice* cheapest() const;
 };
 
-/// Predicts the step on every machine of the library. `host_memory` replaces the profiles' sizes.
-/// A machine that cannot have so much gets the most it can have. A machine on which no program
-/// trains this way today does not reach the goal, unless `planned_too`. Each machine takes the plan
-/// `chosen_beside` given options, as in Wanted.
+/// Predicts the step on every machine of the library with a price; `unpriced_too`: on the others,
+/// too, which are test machines, old ones and those without a public price. `host_memory` replaces
+/// the profiles' sizes. A machine that cannot have so much gets the most it can have. A machine on
+/// which no program trains this way today does not reach the goal, unless `planned_too`. Each
+/// machine takes the plan `chosen_beside` given options, as in Wanted.
 MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& training,
                               double tokens_per_s, bool adjust, const CostQuery& query,
                               std::optional<double> host_memory_bytes, bool planned_too = false,
-                              const std::set<std::string>* chosen_beside = nullptr);
+                              const std::set<std::string>* chosen_beside = nullptr,
+                              bool unpriced_too = false);
 
 /// Indices of points that no other beats: none has less cost at the same speed or more, or more
 /// speed at the same cost or less. `points` are cost and speed.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -167,29 +168,35 @@ std::string machine_choices_text(const MachineChoices& choices) {
     std::string out;
     if (const MachineChoice* cheapest = choices.cheapest()) {
         const Payment& payment = *cheapest->cost.payment;
-        out += fmt::format("least an hour {}: {}, {}\n", cheapest->id,
-                           format_usd(cheapest->cost.run.usd_per_hour),
-                           speed_text(cheapest->report));
+        out +=
+            fmt::format("least an hour {}: {}, {}\n", cheapest->id,
+                        format_usd(cheapest->cost.run.usd_per_hour), speed_text(cheapest->report));
         if (payment.paid) out += fmt::format("              {}\n", paid_words(*payment.paid));
         out += fmt::format("              {}\n", offer_words(payment)) + lead_text(choices);
         std::vector<const MachineChoice*> named = {cheapest};
         if (cheapest_token(choices) != cheapest) named.push_back(cheapest_token(choices));
         for (const MachineChoice* const one : named)
             if (one->host_memory.assumed)
-                out += fmt::format("              {}: {} of host memory are assumed, ask the provider\n",
-                                   one->id, format_bytes(one->host_memory.bytes));
+                out += fmt::format(
+                    "              {}: {} of host memory are assumed, ask the provider\n", one->id,
+                    format_bytes(one->host_memory.bytes));
     } else {
         out += "no machine of the library with a known price reaches the goal\n";
     }
     out += "\n" + to_text(machine_choices_table(choices));
     if (choices.chosen_plans)
         out += "plan: auto, the fastest plan for this batch on each machine\n";
+    if (!choices.several_gpus)
+        out += "one GPU of each; --schedule cluster --gpus 16 tries 16 of each\n";
     out += "front: h, no machine is faster at a lower price an hour; t, at a lower price a token\n";
     if (const std::string words = not_today(choices); !words.empty())
         out += fmt::format(
             "not counted, since no program trains this way there today: {}; --planned-too counts "
             "them\n",
             words);
+    if (!choices.without_price.empty())
+        out += fmt::format("not shown, since no price is known: {}; --unpriced-too shows them\n",
+                           fmt::join(choices.without_price, ", "));
     if (!choices.capped.empty()) out += "host memory: " + choices.capped + "\n";
     if (!choices.unpriced.empty()) out += "prices: " + choices.unpriced + "\n";
     if (!choices.left_out.empty()) {
@@ -207,6 +214,7 @@ std::string machine_choices_json(const MachineChoices& choices) {
                 {"plan", choices.chosen_plans ? "auto" : "given"},
                 {"not_counted", not_today(choices)},
                 {"left_out", choices.left_out},
+                {"without_price", choices.without_price},
                 {"not_priced", choices.unpriced},
                 {"less_host_memory", choices.capped}};
     return readable_json(out);

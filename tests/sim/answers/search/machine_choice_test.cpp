@@ -34,7 +34,15 @@ TEST_CASE("machine choice: the cheapest of those that do it", "[search]") {
             CHECK(choice.cost.run.usd_per_hour >= cheapest.cost.run.usd_per_hour);
     }
     CHECK(slow > 0);
-    CHECK(choices.machines.size() + choices.left_out.size() == library_machines().size());
+    CHECK(choices.machines.size() + choices.left_out.size() + choices.without_price.size() ==
+          library_machines().size());
+    // Test machines, old ones, and those without a public price.
+    CHECK(std::ranges::count(choices.without_price, "v100-32gb-sxm") == 1);
+    CHECK_THAT(machine_choices_text(choices), ContainsSubstring("not shown, since no price"));
+    const MachineChoices all =
+        choose_machine(model, {}, wanted, false, {}, 512e9, false, nullptr, true);
+    CHECK(all.without_price.empty());
+    CHECK(all.machines.size() + all.left_out.size() == library_machines().size());
     CHECK_THAT(machine_choices_text(choices), ContainsSubstring("least an hour " + cheapest.id));
     CHECK_THAT(to_svg(machine_choices_picture(choices)),
                ContainsSubstring(cheapest.id + "</text>"));
