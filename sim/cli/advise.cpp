@@ -11,6 +11,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 #include "sim/specs/scenario/price.h"
 #include "sim/specs/scenario/state_precision.h"
 
@@ -137,7 +138,8 @@ int run_advise(const AdviseFlags& flags) {
         if (!flags.planned_too && !best.asked.runs_today.runs())
             one.left_out = "does not train it this way today: " + best.asked.runs_today.why_not;
     }
-    return print(flags.json ? advice_json(machines, request) : advice_text(machines, request));
+    return print(flags.json ? advice_json(machines, request)
+                            : folded(advice_text(machines, request)));
 }
 
 void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {

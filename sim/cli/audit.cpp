@@ -4,6 +4,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 
 namespace sluice {
 namespace {
@@ -16,7 +17,7 @@ struct AuditFlags {
 int run_audit(const AuditFlags& flags) {
     const ClaimFile file = parse_claims(read_text_file(flags.file), flags.file);
     const std::vector<AuditedClaim> claims = audit(file);
-    return print(flags.json ? audit_json(file, claims) : audit_text(file, claims));
+    return print(flags.json ? audit_json(file, claims) : folded(audit_text(file, claims)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -86,7 +87,7 @@ int run_compare(const CompareFlags& flags) {
         write_file(*flags.svg_file, to_svg(bars_picture(comparison_bars(comparisons))));
     return print(flags.json  ? comparison_json(comparisons)
                  : flags.csv ? comparison_csv(comparisons)
-                             : comparison_text(comparisons));
+                             : folded(comparison_text(comparisons)));
 }
 
 }  // namespace

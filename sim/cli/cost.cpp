@@ -9,6 +9,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
@@ -38,7 +39,7 @@ int run_cost_command(const CostFlags& flags) {
     const auto together = full_node(report, machine, money, query);
     return print(flags.json  ? cost_json(answer, report, together)
                  : flags.csv ? cost_csv(answer, together)
-                             : cost_text(answer, report, together));
+                             : folded(cost_text(answer, report, together)));
 }
 
 }  // namespace

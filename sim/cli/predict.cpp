@@ -6,6 +6,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
+#include "sim/report/table.h"
 #include "sim/report/timeline_picture.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -43,14 +44,13 @@ int run_predict(const PredictFlags& flags) {
     check_outputs(flags.json, false,
                   {{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}},
                   input_files(flags.asked.scenario));
-    const Prediction prediction = predict_asked(
-        flags.asked, {.band = Wanted::Band::always,
-                      .suggestions = true,
-                      .remedies = true,
-                      .other_rates = flags.json});
+    const Prediction prediction = predict_asked(flags.asked, {.band = Wanted::Band::always,
+                                                              .suggestions = true,
+                                                              .remedies = true,
+                                                              .other_rates = flags.json});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
-    return print(flags.json ? report_json(prediction) : report_text(prediction));
+    return print(flags.json ? report_json(prediction) : folded(report_text(prediction)));
 }
 
 int run_explain(const PlanFlags& flags) {

@@ -11,6 +11,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
@@ -134,7 +135,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
 int run_report(const ReportFlags& flags) {
     const Decision decision = decide(read_request(flags));
     write_file(flags.out_file, decision_html(decision));
-    return print(fmt::format("{}\nwritten: {}\n", decision_text(decision), flags.out_file));
+    return print(folded(fmt::format("{}\nwritten: {}\n", decision_text(decision), flags.out_file)));
 }
 
 }  // namespace

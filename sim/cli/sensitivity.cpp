@@ -4,6 +4,7 @@
 #include "sim/cli/flags.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -31,7 +32,7 @@ int run_sensitivity(const SensitivityFlags& flags) {
                                         chooses ? given_options(asked) : std::set<std::string>{},
                                         chooses ? Plans::chosen : Plans::given);
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
-    return print(flags.json ? sensitivity_json(all) : sensitivity_text(all));
+    return print(flags.json ? sensitivity_json(all) : folded(sensitivity_text(all)));
 }
 
 }  // namespace

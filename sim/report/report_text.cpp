@@ -111,7 +111,7 @@ void append_choice(std::string& out, const PlanChoice& choice) {
     out += "\n";
     if (choice.settings.empty()) {
         out += choice.step ? "no other plan for this batch is faster\n"
-                           : "no plan for this batch fits\n";
+                           : "no other plan with this batch and these states fits in this memory\n";
         return;
     }
     out += to_text(plan_choice_table(choice));

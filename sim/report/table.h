@@ -149,6 +149,8 @@ bool is_aligned_right(Unit unit);
 /// Lines of aligned columns, each after `indent`; "" without rows. Columns without a value are left
 /// out.
 std::string to_text(const Table& table, std::string_view indent = "");
+/// The lines of a text, those that are wider than a table may be broken between words.
+std::string folded(const std::string& text);
 /// A line of keys, then one line per row; missing values are empty. Numbers have this many
 /// significant digits: 17 read back to the same number, and digits after the tenth are noise.
 std::string to_csv(const Table& table, int digits = 10);

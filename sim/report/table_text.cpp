@@ -159,4 +159,24 @@ std::string to_text(const Table& table, std::string_view indent) {
     return out;
 }
 
+std::string folded(const std::string& text) {
+    std::string out;
+    for (std::string line : lines_of(text)) {
+        // Further lines begin below the first one's text, which may follow a label and spaces.
+        const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+        const std::size_t label = line.find("  ", begin);
+        const bool has_label = label != std::string::npos && label < begin + kLongestRemark;
+        const std::size_t indent = has_label ? line.find_first_not_of(' ', label) : begin + 2;
+        while (width_of(line) > kWidestTable) {
+            const std::size_t cut = line.rfind(' ', kWidestTable);
+            if (cut == std::string::npos || cut <= indent) break;
+            out += line.substr(0, cut) + '\n';
+            line = std::string(indent, ' ') + line.substr(cut + 1);
+        }
+        out += line + '\n';
+    }
+    out.pop_back();
+    return out;
+}
+
 }  // namespace sluice

@@ -63,16 +63,15 @@ std::string trend_text(std::span<const Comparison> comparisons) {
     const std::vector<ComparedSystem>& systems = comparisons.front().systems;
     Row confidence{{"", "confidence"}};
     for (std::size_t i = 0; i < systems.size(); ++i) {
-        columns.push_back({"", systems[i].name, Unit::whole, [i](auto& c) {
-                               const ComparedSystem& system = c.systems[i];
-                               const double speed = system.report.tokens_per_s();
-                               return Cell(speed).shown_as(
-                                   system.fits()
-                                       ? fmt::format("{} {:>6}", format_thousands(speed),
-                                                     cell_text(relative_speed(c, system),
-                                                               Unit::ratio))
-                                       : short_by(system.report));
-                           }});
+        columns.push_back(
+            {"", systems[i].name, Unit::whole, [i](auto& c) {
+                 const ComparedSystem& system = c.systems[i];
+                 const double speed = system.report.tokens_per_s();
+                 return Cell(speed).shown_as(
+                     system.fits() ? fmt::format("{} {:>6}", format_thousands(speed),
+                                                 cell_text(relative_speed(c, system), Unit::ratio))
+                                   : short_by(system.report));
+             }});
         confidence.cells.emplace_back(confidence_name(systems[i].report.plan.confidence));
     }
     Table table = table_of<Comparison>(comparisons, columns);

@@ -20,9 +20,8 @@ Cell days_or_kwh(const Banded& number) {
 /// "8 of 8 GPUs: host memory".
 Cell paid_cell(const PaidGpus& paid) {
     const std::string of = paid.of > 0 ? fmt::format(" of {:g}", paid.of) : "";
-    const std::string part = paid.part == NodePart::gpus
-                                 ? ""
-                                 : fmt::format(": {}", node_part_name(paid.part));
+    const std::string part =
+        paid.part == NodePart::gpus ? "" : fmt::format(": {}", node_part_name(paid.part));
     return Cell(paid_words(paid)).shown_as(fmt::format("{:g}{} GPUs{}", paid.gpus, of, part));
 }
 
@@ -93,7 +92,8 @@ Table decision_machines_table(const Decision& decision) {
         {"days", "days", Unit::number,
          if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
         {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
-        {"run_kwh", "kWh for " + run, Unit::number, if_fits([](auto& c) { return kwh_cell(c.cost); }),
+        {"run_kwh", "kWh for " + run, Unit::number,
+         if_fits([](auto& c) { return kwh_cell(c.cost); }),
          "GPU and its part of the host; empty where the host's power is not known"},
         ColumnOf<Candidate>("confidence", "confidence",
                             [](auto& c) { return confidence_name(c.report().plan.confidence); })
@@ -111,7 +111,9 @@ Table decision_settings_table(const Decision& decision) {
         decision.candidates,
         {{"machine", "machine", &Candidate::name},
          {"", "settings",
-          [](auto& c) { return setting_words(settings_beside_defaults(c.report().asked.training)); }},
+          [](auto& c) {
+              return setting_words(settings_beside_defaults(c.report().asked.training));
+          }},
          {"flags", "flags", [](auto& c) { return settings_flags(c.report().asked.training); }}});
 }
 

@@ -153,3 +153,15 @@ TEST_CASE("table: columns are selected by key, else by title", "[report]") {
     CHECK(cell_text(few.rows[1].cells[1], Unit::text) == "c <&>");
     CHECK_THROWS_AS(select(runs_table(), {"steps"}), InternalError);
 }
+
+TEST_CASE("table: long lines of a text are broken between words, below their text", "[report]") {
+    const std::string word(30, 'w'), short_line = "works        57 sequences\n";
+    const std::string five = word + " " + word + " " + word + " " + word + " " + word;
+    CHECK(folded(short_line) == short_line);
+    CHECK(folded("fails        " + five + "\n" + short_line) ==
+          "fails        " + five.substr(0, 4 * 31 - 1) + "\n             " + word + "\n" +
+              short_line);
+    CHECK(folded(five + " more words") == five + " more\n  words");
+    const std::string one_word(200, 'w');
+    CHECK(folded(one_word) == one_word);
+}
