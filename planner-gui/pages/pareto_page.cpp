@@ -45,9 +45,9 @@ ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
     column->addWidget(parts_, 1);
     layOut(makeBar(), answer,
            {tr("Which machine is fast for its money?"),
-            tr("Run predicts this model with these settings on every machine of the library, with "
-               "every system: what each costs and how fast it is. Several GPUs of each are tried "
-               "where the system is a cluster."),
+            tr("Run predicts this model and batch on every machine that has a price, with every "
+               "system: what each costs and how fast it is. Each machine has its own best "
+               "settings. Several GPUs of each are tried where the system is a cluster."),
             tr("The scenario has changed since these machines were tried.")},
            {answer});
     connectParts();

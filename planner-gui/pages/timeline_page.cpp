@@ -50,7 +50,7 @@ TimelinePage::TimelinePage(QWidget* parent)
     auto* const further = zoom_button(this, QStringLiteral("\u2212"), tr("Show more time (-)"));
     auto* const all = zoom_button(this, tr("All"), tr("Show the whole step (0)"));
     lay_under_->setToolTip(
-        tr("Opens a report that sluice-train wrote with --report for these settings. Its lanes are "
+        tr("Opens a report that the trainer wrote for these settings. Its lanes are "
            "shown below the predicted ones, from the first compute operation on."));
     bar_->setAccessibleName(tr("Part of the step that is shown"));
     bar_->setFocusPolicy(Qt::NoFocus);

@@ -40,7 +40,7 @@ ValidationPage::ValidationPage(QWidget* parent)
     parts_->picture()->setLeastLines(10, 10);
     parts_->table()->setSortingEnabled(true);
     parts_->table()->sortByColumn(-1, Qt::AscendingOrder);
-    files_->setToolTip(tr("Reports of sluice-train --report, or tables of other systems' steps"));
+    files_->setToolTip(tr("Reports of the trainer, or tables of other systems' steps"));
     folder_->setToolTip(tr("All reports of a folder; its name is their group"));
     connect(files_, &QPushButton::clicked, this, &ValidationPage::filesWanted);
     connect(folder_, &QPushButton::clicked, this, &ValidationPage::folderWanted);
@@ -52,7 +52,7 @@ ValidationPage::ValidationPage(QWidget* parent)
     column->addWidget(notes_);
     layOut(words_and_buttons(words_, {files_, folder_}), answer,
            {tr("How near are predictions to measured runs?"),
-            tr("Open reports that sluice-train wrote with --report, or drop them here. They are "
+            tr("Open reports that the trainer wrote, or drop them here. They are "
                "compared with predictions for the scenario's machine."),
             tr("The scenario's machine has changed since these runs were compared with "
                "predictions for it.")},

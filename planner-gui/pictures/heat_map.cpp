@@ -204,7 +204,7 @@ QString cell_state_name(CellState state) {
         case CellState::does_not_fit:
             return HeatMapText::tr("does not fit");
         case CellState::refused:
-            return HeatMapText::tr("refused");
+            return HeatMapText::tr("not possible");
     }
     return {};
 }

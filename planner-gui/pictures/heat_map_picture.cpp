@@ -11,7 +11,7 @@ namespace {
 // In lines of text.
 constexpr double kMargin = 0.6, kGap = 0.5, kBar = 1.2;
 constexpr double kWidestCell = 32, kHighestCell = 14, kLeastCell = 1.6, kLeastLegend = 4;
-constexpr int kKeys = 3;     // for "does not fit", "refused", "best"
+constexpr int kKeys = 3;     // for "does not fit", "not possible", "best"
 constexpr int kSlices = 64;  // of the legend's colour scale
 constexpr double kHatch = 9;
 
@@ -180,7 +180,7 @@ class HeatMapDrawing {
     }
 
     void keys() {
-        const char* const names[kKeys] = {"does not fit", "refused", "best"};
+        const char* const names[kKeys] = {"does not fit", "not possible", "best"};
         for (int i = 0; i < kKeys; ++i) {
             const Box swatch{bar_.x, bar_.bottom() + (1 + 1.4 * i) * line_, bar_.width, line_};
             out_.rectangle(swatch, i == 2 ? scale_paint(0.8) : paint(Role::plot));

@@ -75,7 +75,10 @@ class MemoryDrawing {
   private:
     void curve(const Box& plot, double title_x) {
         const Bytes most = most_memory(curve_).bytes;
-        std::string more = "most " + pen_.bytes(most);
+        const Bytes peak = report_.plan.fit.device.peak.bytes;
+        std::string more = "most " + pen_.bytes(std::min(most, peak));
+        if (most > peak)  // memory is taken in the program's order, see memory_over_step()
+            more += "; drawn above it: transfers that begin before their place is free";
         if (!memory_changes(report_, Tier::device))
             more += "; this schedule plans it for the whole step";
         pen_.title({title_x, plot.y - kPartTitle * line_}, "device over a step", more,

@@ -39,7 +39,7 @@ Cell outcome(const MachineSystem& row, bool on_front, ByteUnits units) {
 
 QString with_costs(const MachineSystem& row) {
     return ParetoText::tr("%1 with %2: %3 tokens/s, %4 an hour, %5 a million tokens")
-        .arg(qtext(row.machine), qtext(row.schedule),
+        .arg(qtext(row.name()), qtext(row.schedule),
              qtext(format_thousands(row.value.tokens_per_s())),
              qtext(format_usd(*row.value.usd_per_hour)),
              qtext(format_usd(row.value.usd_per_million_tokens.value_or(0))));
@@ -131,7 +131,7 @@ CostSpeed cost_speed(const std::vector<MachineSystem>& rows, CostAxis axis, Byte
         const MachineSystem& row = rows[at];
         CostSpeedPoint point;
         point.id = static_cast<int>(at);
-        point.name = row.machine;
+        point.name = row.name();
         if (systems) point.second = row.schedule;
         point.tooltip = row_lines(row, units).join(QLatin1Char('\n')).toStdString();
         point.usd = cost_of(row, axis);
@@ -170,7 +170,7 @@ QString band_text(const MachineSystem& row) {
 
 QStringList row_lines(const MachineSystem& row, ByteUnits units) {
     const ScenarioValue& value = row.value;
-    QStringList lines = {qtext(row.machine + ", " + row.schedule)};
+    QStringList lines = {qtext(row.name() + ", " + row.schedule)};
     const QString reason = reason_of(row, units);
     if (!reason.isEmpty()) lines << reason;
     if (!value.is_planned()) return lines;
@@ -211,7 +211,8 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
         };
     };
     std::vector<ColumnOf<MachineSystem>> columns = {
-        {"machine", "machine", Unit::text, &MachineSystem::machine},
+        {"machine", "", Unit::text, &MachineSystem::machine},
+        {"", "machine", Unit::text, &MachineSystem::name, "and its GPUs, where several train"},
         {"system", "system", Unit::text, &MachineSystem::schedule},
         {"fits", "", Unit::text, possible_or_fits},
         {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s),
@@ -234,6 +235,8 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
          "host memory that the machine has"},
         {"plan", "", Unit::text,
          if_planned([](auto& value) { return value.fastest_plan ? "auto" : "given"; })},
+        {"gpus", "", Unit::number,
+         if_planned([](auto& value) { return value.asked.training.gpus; })},
         {"usd_per_hour", "$/h", Unit::usd, if_planned(&ScenarioValue::usd_per_hour),
          cost_name(CostAxis::usd_per_hour).toUtf8().constData()},
         {"usd_per_million_tokens", "$/M tokens", Unit::usd,

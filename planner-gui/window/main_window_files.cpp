@@ -31,9 +31,8 @@ void MainWindow::start(const QString& file) {
 
 void MainWindow::chooseProject() {
     if (!mayClose()) return;
-    const QString file =
-        choose_to_open(this, tr("Open a project or an exported page"),
-                       tr("Projects and pages (*.json *.html);;All files (*)"));
+    const QString file = choose_to_open(this, tr("Open a project or an exported page"),
+                                        tr("Projects and pages (*.json *.html);;All files (*)"));
     if (!file.isEmpty()) openFile(file);
 }
 

@@ -39,10 +39,11 @@ QString model_mistake(const std::string& text) {
         return {};
     } catch (const InputError& mistake) {
         if (std::filesystem::exists(text, error)) return window_text(mistake.what());
+        const QString hint = qtext(model_hint(text));
         return QObject::tr(
                    "There is no model \"%1\": choose one of the list, or enter a size such "
-                   "as 32B or the path to a config.json.")
-            .arg(qtext(text));
+                   "as 32B or the path to a config.json%2")
+            .arg(qtext(text), hint.isEmpty() ? QStringLiteral(".") : hint);
     }
 }
 

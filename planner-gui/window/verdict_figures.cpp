@@ -20,17 +20,20 @@ QString amount(double value) {
     return qtext(value < 1000 ? fmt::format("{:.3g}", value) : format_thousands(value));
 }
 
-/// The offer or the price of the purchase, and for how many GPUs it is paid; the tooltip says why.
+/// For how many GPUs what is paid, and which part of the node takes so many; then the offer, or the
+/// price of the purchase.
 QString paid_to(const Payment& payment) {
     const QString name =
         payment.price_usd == 0
             ? window_text(payment.name)
             : QObject::tr("bought for %1").arg(qtext(format_usd(payment.price_usd)));
     if (!payment.paid) return name;
-    const QString gpus = QString::number(payment.paid->gpus);
-    return payment.paid->of == 0 ? QObject::tr("%1, %2 GPUs").arg(name, gpus)
-                                 : QObject::tr("%1, %2 of %3 GPUs")
-                                       .arg(name, gpus, QString::number(payment.paid->of));
+    const PaidGpus& paid = *payment.paid;
+    const QString gpus = QString::number(paid.gpus), of = QString::number(paid.of);
+    if (paid.of == 0) return QObject::tr("%1, %2 GPUs").arg(name, gpus);
+    if (paid.part == NodePart::gpus) return QObject::tr("%1, %2 of %3 GPUs").arg(name, gpus, of);
+    return QObject::tr("%1 of %2 GPUs for %3; %4")
+        .arg(gpus, of, qtext(node_part_name(paid.part)), name);
 }
 
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
@@ -151,9 +154,9 @@ void VerdictFigures::arrange() {
     lines_ = lines;
     int at = 0;
     for (const Figure& figure : figures()) {
-        // The same height with no text and with two lines, so that what is below does not move.
+        // The same height with no text and with three lines, so that what is below does not move.
         figure.value->setMinimumHeight(figure.value->fontMetrics().height());
-        figure.more->setMinimumHeight((lines ? 1 : 2) * figure.more->fontMetrics().height());
+        figure.more->setMinimumHeight((lines ? 1 : 3) * figure.more->fontMetrics().height());
         figure.more->setAlignment(Qt::AlignLeft | (lines ? Qt::AlignVCenter : Qt::AlignTop));
         int part = 0;
         for (QLabel* const label : {figure.name, figure.value, figure.more}) {

@@ -54,7 +54,7 @@ TEST_CASE("a heat map in words", "[pictures]") {
     };
     CHECK(captions({1, 0}).first() == QStringLiteral("3,000"));
     CHECK(captions({2, 0}).first() == QStringLiteral("host short 11.4 GB"));
-    CHECK(captions({2, 1}).first() == QStringLiteral("refused"));
+    CHECK(captions({2, 1}).first() == QStringLiteral("not possible"));
     CHECK(captions({1, 1}).first().isEmpty());
 }
 
