@@ -30,8 +30,8 @@ QString paid_for(const Payment& payment, std::int64_t train) {
 
 /// The precision of the optimizer's state, for a reader who has not met it.
 QString precision_of(const TrainingSpec& training) {
-    const bool full =
-        training.schedule->master_bytes == kFp32 && moments_bytes(training) == 2 * kFp32;
+    const KeptBytes kept = kept_bytes(training);
+    const bool full = kept.master == kFp32 && kept.moment == kFp32;
     return full ? QObject::tr("optimizer state in full precision")
                 : QObject::tr("optimizer state in reduced precision (%1)")
                       .arg(qtext(states_of(training)));

@@ -18,12 +18,17 @@ const char* number_name(std::int64_t bytes) {
 
 }  // namespace
 
-KeptStates kept_states(const TrainingSpec& training) {
+KeptBytes kept_bytes(const TrainingSpec& training) {
     const Schedule schedule = training.schedule;
     if (!has_option(schedule, "state_bytes"))
-        return {number_name(schedule->master_bytes), number_name(schedule->moments_bytes / 2)};
+        return {schedule->master_bytes, schedule->moments_bytes / 2};
     const StatePrecision& kept = state_precision(training.state_bytes);
-    return {number_name(kBf16 + kept.low_bytes), number_name(kept.moment_bytes)};
+    return {kBf16 + kept.low_bytes, kept.moment_bytes};
+}
+
+KeptStates kept_states(const TrainingSpec& training) {
+    const KeptBytes bytes = kept_bytes(training);
+    return {number_name(bytes.master), number_name(bytes.moment)};
 }
 
 Cell states_cell(const TrainingSpec& training) {

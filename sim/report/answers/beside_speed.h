@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +13,13 @@
 
 namespace sluice {
 
-/// What is kept of a parameter: "fp32", "24-bit", "bf16" or "8-bit".
+/// Bytes that are kept of a parameter: of its master and of each moment.
+struct KeptBytes {
+    std::int64_t master, moment;
+};
+KeptBytes kept_bytes(const TrainingSpec& training);
+
+/// The same in words: "fp32", "24-bit", "bf16" or "8-bit".
 struct KeptStates {
     const char *master, *moments;
 };
