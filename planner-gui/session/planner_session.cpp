@@ -1,7 +1,9 @@
 #include "planner-gui/session/planner_session.h"
 
-#include <atomic>
+#include <mutex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/answers/validate/measured_runs.h"
 #include "sim/simulate/simulation_service.h"
@@ -168,18 +170,25 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
     post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
         resolve(planned);  // a mistake gives one sentence, not one for each machine
         const std::size_t all = machines.size() * schedules.size();
-        std::atomic<std::size_t> done = 0;
+        // They are told in the order of the machines, though two are tried at a time.
+        std::vector<std::optional<MachineSystem>> found(all);
+        std::size_t told = 0;
+        std::mutex telling;
         in_threads(all, [&](std::size_t i) {
             const std::string& machine = machines[i / schedules.size()];
             const std::string& schedule = schedules[i % schedules.size()];
             // What the scenario says of the plan is for its own machine.
             const bool own = machine == planned.machine.machine;
             const PlannedScenario one = on_machine(planned, machine, schedule);
-            tell.send(&PlannerSession::machineFound,
-                      MachineSystem{machine, schedule,
-                                    fastest_value_of(one, own ? given_options(planned)
-                                                              : std::set<std::string>{})});
-            tell.progress(++done, all);
+            MachineSystem tried{
+                machine, schedule,
+                fastest_value_of(one, own ? given_options(planned) : std::set<std::string>{})};
+            const std::lock_guard lock(telling);
+            found[i] = std::move(tried);
+            for (; told < all && found[told]; ++told) {
+                tell.send(&PlannerSession::machineFound, *std::move(found[told]));
+                tell.progress(told + 1, all);
+            }
         });
     });
 }

@@ -67,7 +67,7 @@ TEST_CASE("a heat map as CSV and SVG", "[pictures]") {
     CHECK(lines[0].startsWith(QStringLiteral("batch,seq,state,tokens_per_s,")));
     CHECK(
         lines[2].startsWith(QStringLiteral("16,1024,fits,3000,2,20000000000,60000000000,0,0,0,")));
-    CHECK(lines[6].startsWith(QStringLiteral("32,2048,refused,,,,,,,,,")));
+    CHECK(lines[6].startsWith(QStringLiteral("32,2048,not possible,,,,,,,,,")));
     CHECK(lines[6].endsWith(
         QStringLiteral("\"\"\"Batch\"\" is 32, expected a multiple of \"\"Micro batch\"\" (3)\"")));
     const auto columns = lines[0].count(QLatin1Char(','));
