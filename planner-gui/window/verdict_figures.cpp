@@ -154,9 +154,9 @@ void VerdictFigures::arrange() {
     lines_ = lines;
     int at = 0;
     for (const Figure& figure : figures()) {
-        // The same height with no text and with three lines, so that what is below does not move.
+        // The same height with no text and with two lines, so that what is below seldom moves.
         figure.value->setMinimumHeight(figure.value->fontMetrics().height());
-        figure.more->setMinimumHeight((lines ? 1 : 3) * figure.more->fontMetrics().height());
+        figure.more->setMinimumHeight((lines ? 1 : 2) * figure.more->fontMetrics().height());
         figure.more->setAlignment(Qt::AlignLeft | (lines ? Qt::AlignVCenter : Qt::AlignTop));
         int part = 0;
         for (QLabel* const label : {figure.name, figure.value, figure.more}) {
@@ -165,7 +165,9 @@ void VerdictFigures::arrange() {
                   : grid_->addWidget(label, part, at, place);
             ++part;
         }
-        grid_->setColumnStretch(at, !lines || at == 2 ? 1 : 0);
+        // What is paid for takes the longest words.
+        const int share = figure.value == price_.value ? 3 : 1;
+        grid_->setColumnStretch(at, !lines ? share : at == 2 ? 1 : 0);
         ++at;
     }
 }
