@@ -23,7 +23,8 @@ Seconds now() {
 extern "C" void request_stop(int signal) {
     requested_at = now();
     requested = signal;
-    std::signal(signal, SIG_DFL);  // a second one ends the program at once
+    // A second one, of any kind, ends the program at once.
+    for (const int one : {SIGINT, SIGTERM, SIGHUP}) std::signal(one, SIG_DFL);
     [[maybe_unused]] const auto written =
         write(STDERR_FILENO, announcement.data(), announcement.size());
 }

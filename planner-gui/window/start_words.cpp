@@ -30,7 +30,7 @@ QString paid_for(const Payment& payment, std::int64_t train) {
 
 /// The precision of the optimizer's state, for a reader who has not met it.
 QString precision_of(const TrainingSpec& training) {
-    const KeptBytes kept = kept_bytes(training);
+    const StateBytes kept = bytes_of_states(training);
     const bool full = kept.master == kFp32 && kept.moment == kFp32;
     return full ? QObject::tr("optimizer state in full precision")
                 : QObject::tr("optimizer state in reduced precision (%1)")

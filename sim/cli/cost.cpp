@@ -30,6 +30,7 @@ int run_cost_command(const CostFlags& flags) {
     const Prediction report =
         predict(scenario.model, machine, scenario.training,
                 {.band = Wanted::Band::always,
+                 .prices = &scenario.profile,
                  .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
     const CostQuery& query = scenario.money;
     const MachineMoney money = machine_money(scenario.profile, machine, query);

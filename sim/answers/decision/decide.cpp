@@ -100,6 +100,7 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits,
                               .suggestions = true,
+                              .prices = &asked.profile,
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
         if (const auto other = fastest_that_runs(request, machine, *request.chosen_beside)) {

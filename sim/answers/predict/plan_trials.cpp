@@ -105,7 +105,7 @@ void PlanTrials::try_micro_batches_of_gpus(const TrainingSpec& asked) {
             if (std::optional<Planned> one = space_.fitting(start))
                 try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
         }
-        if (!free_size || (before != kNever && best_.seconds == before)) return;
+        if (!free_size || (parts > 1 && before != kNever && best_.seconds == before)) return;
     }
 }
 

@@ -95,7 +95,8 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
     std::vector<std::string> capped;
     const std::vector<std::string> priced = priced_machines();
     for (const std::string& id : library_machines()) {
-        if (!unpriced_too && !std::ranges::binary_search(priced, id)) {
+        if (!unpriced_too && !std::ranges::binary_search(priced, id) &&
+            std::ranges::find(query.quotes, id, &Quote::machine) == query.quotes.end()) {
             out.without_price.push_back(id);
             continue;
         }

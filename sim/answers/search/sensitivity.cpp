@@ -115,7 +115,7 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
                                          const TrainingSpec& asked,
                                          const std::set<std::string>& fixed, Plans plans,
                                          const PriceList& prices) {
-    if (plans == Plans::chosen && has_option(asked.schedule, "resident_layers")) {
+    if (plans == Plans::chosen && has_plan_choices(asked.schedule)) {
         const PlanChoice choice = choose_plan(model, machine, asked, fixed, prices);
         if (!choice.step) return std::nullopt;
         return predict(model, machine, choice.training, {.band = Wanted::Band::always});

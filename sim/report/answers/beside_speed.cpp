@@ -18,7 +18,7 @@ const char* number_name(std::int64_t bytes) {
 
 }  // namespace
 
-KeptBytes kept_bytes(const TrainingSpec& training) {
+StateBytes bytes_of_states(const TrainingSpec& training) {
     const Schedule schedule = training.schedule;
     if (!has_option(schedule, "state_bytes"))
         return {schedule->master_bytes, schedule->moments_bytes / 2};
@@ -27,7 +27,7 @@ KeptBytes kept_bytes(const TrainingSpec& training) {
 }
 
 KeptStates kept_states(const TrainingSpec& training) {
-    const KeptBytes bytes = kept_bytes(training);
+    const StateBytes bytes = bytes_of_states(training);
     return {number_name(bytes.master), number_name(bytes.moment)};
 }
 

@@ -14,10 +14,10 @@
 namespace sluice {
 
 /// Bytes that are kept of a parameter: of its master and of each moment.
-struct KeptBytes {
+struct StateBytes {
     std::int64_t master, moment;
 };
-KeptBytes kept_bytes(const TrainingSpec& training);
+StateBytes bytes_of_states(const TrainingSpec& training);
 
 /// The same in words: "fp32", "24-bit", "bf16" or "8-bit".
 struct KeptStates {

@@ -89,7 +89,7 @@ Kernel cast_to_fp8(double elements, int orders, bool sought) {
 Kernel transpose_codes(double elements) {
     // Two bytes are moved, at the rate of casts to the other order.
     constexpr double kBytes = 2 * 3.1 / 3;
-    return memory_bound("transpose of codes", kBytes * elements);
+    return writes_codes("transpose of codes", kBytes * elements, 1);
 }
 
 Kernel attention_forward(const AttentionSize& size) {

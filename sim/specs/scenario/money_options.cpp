@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <regex>
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -81,9 +82,10 @@ std::vector<MoneyOption> declare_money_options() {
 }  // namespace
 
 std::optional<double> parse_amount(const std::string& text) {
-    std::string digits;
-    for (const char one : text)
-        if (one != ',' && one != ' ' && one != '$') digits += one;
+    // A comma or space stands before three digits; "3,5" is no number, lest it be read as 35.
+    static const std::regex separator("[, ](?=\\d{3}(?!\\d))");
+    static const std::regex around("^ *\\$? *| +(?=[A-Za-z]?$)");
+    std::string digits = std::regex_replace(std::regex_replace(text, around, ""), separator, "");
     double factor = 1;
     if (!digits.empty()) {
         constexpr std::pair<char, double> kFactors[] = {

@@ -35,7 +35,7 @@ TEST_CASE("start question: amounts are read as people write them", "[session]") 
     CHECK(parse_amount("2,000,000") == 2e6);
     CHECK(parse_amount("2e9") == 2e9);
     CHECK(parse_amount("$20,000") == 20000.0);
-    for (const char* wrong : {"", "B", "many", "-2B", "0", "2BB"}) CHECK(!parse_amount(wrong));
+    for (const char* wrong : {"", "B", "many", "-2B", "0", "2BB", "3,5", "1,5B", "20,0000"}) CHECK(!parse_amount(wrong));
 }
 
 TEST_CASE("start question: a size is the library's model of about that size", "[session]") {
