@@ -76,6 +76,8 @@ int train(const TrainFlags& flags) {
     if (settings.watch) create_watch_folder(*settings.watch);
     check_inputs(model, read_training(plan), settings, checkpoints && checkpoints->newest());
     const DeviceFacts device = check_device(settings);
+    check_fp8(read_training(plan), device);
+    check_documents(model, read_training(plan), device);
     if (settings.out && !checkpoints) checkpoints.emplace(model, settings);
     if (checkpoints) checkpoints->refuse_small_disk(read_training(plan).state_bytes);
     plan = planned_run(std::move(plan), flags, device);

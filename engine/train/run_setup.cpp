@@ -68,12 +68,20 @@ void check_fp8(const TrainingSpec& training, const DeviceFacts& device) {
                     option));
 }
 
-void check_documents(const TrainingSpec& training, const DeviceFacts& device) {
-    if (!training.within_documents() || !device.is_gpu || device.has_document_attention) return;
-    throw InputError(
-        fmt::format("--attend-within is document, but {} cannot do this within the planned memory: "
-                    "NVIDIA's GPUs of compute capability 9 and 10 can; give sequence",
-                    device.name));
+void check_documents(const ModelSpec& model, const TrainingSpec& training,
+                     const DeviceFacts& device) {
+    if (!training.within_documents() || !device.is_gpu) return;
+    if (!device.has_document_attention)
+        throw InputError(
+            fmt::format("--attend-within is document, but {} cannot do this within the planned "
+                        "memory: NVIDIA's GPUs of compute capability 9 and 10 can; give sequence",
+                        device.name));
+    for (const LayerSpec& kind : model.kinds)
+        if (kind.attention.head_dim % 16 != 0)
+            throw InputError(
+                fmt::format("model: head_dim is {}, expected a multiple of 16 for --attend-within "
+                            "document on a GPU; choose another model, or give sequence",
+                            kind.attention.head_dim));
 }
 
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,

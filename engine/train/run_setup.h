@@ -30,8 +30,10 @@ DType choose_precision(const TrainSettings& settings, const DeviceFacts& device)
 /// Throws InputError if products shall be in FP8 on a GPU without it; says that a CPU emulates it.
 void check_fp8(const TrainingSpec& training, const DeviceFacts& device);
 
-/// Throws InputError if attention shall stay within documents on a GPU that cannot.
-void check_documents(const TrainingSpec& training, const DeviceFacts& device);
+/// Throws InputError if attention shall stay within documents on a GPU that cannot, or not with the
+/// model's heads.
+void check_documents(const ModelSpec& model, const TrainingSpec& training,
+                     const DeviceFacts& device);
 
 /// The machine to plan for: this one, with --host-memory. Throws InputError if that is no size.
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,

@@ -14,8 +14,6 @@ void WholeRun::prepare() {
     device_ = make_device(settings_.device, settings_.cpu_threads, host_facts_);
     device_facts_ = device_->facts();
     type_ = choose_precision(settings_, device_facts_);
-    check_fp8(training_, device_facts_);
-    check_documents(training_, device_facts_);
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     state_.plan = option_texts(training_);
     if (training_.optimizer_threads == 0)
@@ -32,7 +30,8 @@ void WholeRun::prepare() {
     if (type_ == DType::fp32) plan = with_double_device_memory(std::move(plan));
     const Peak& host_peak = plan.fit.host.peak;
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
-    refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(""));
+    const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
+    refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(another));
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
     if (settings_.grace) {

@@ -62,17 +62,20 @@ TEST_CASE("run setup: a GPU without FP8 is refused in one sentence, a CPU emulat
 }
 
 TEST_CASE("run setup: attention within documents needs a GPU that has it, or a CPU", "[train]") {
+    ModelSpec model = read_model("qwen2.5-0.5b");
     TrainingSpec training;
     DeviceFacts ada;
     ada.name = "NVIDIA L40S";
     ada.is_gpu = true;
-    CHECK_NOTHROW(check_documents(training, ada));
+    CHECK_NOTHROW(check_documents(model, training, ada));
     training.attend_within = AttendWithin::document;
-    CHECK_THROWS_WITH(check_documents(training, ada),
+    CHECK_THROWS_WITH(check_documents(model, training, ada),
                       ContainsSubstring("--attend-within is document, but NVIDIA L40S cannot"));
-    CHECK_NOTHROW(check_documents(training, DeviceFacts{}));
+    CHECK_NOTHROW(check_documents(model, training, DeviceFacts{}));
     ada.has_document_attention = true;
-    CHECK_NOTHROW(check_documents(training, ada));
+    CHECK_NOTHROW(check_documents(model, training, ada));
+    model.kinds.front().attention.head_dim = 72;
+    CHECK_THROWS_WITH(check_documents(model, training, ada), ContainsSubstring("head_dim is 72"));
 }
 
 TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]") {
