@@ -130,7 +130,13 @@ QSize FittedArea::minimumSizeHint() const {
 
 bool FittedArea::viewportEvent(QEvent* event) {
     // The widget's height has changed.
-    if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize) updateGeometry();
+    if (event->type() == QEvent::LayoutRequest || event->type() == QEvent::Resize) {
+        // A bar makes the widget narrower, so words wrap and may need the bar that they would not
+        // have needed without it.
+        const bool whole = widgetHeight() <= contentsRect().height();
+        setVerticalScrollBarPolicy(whole ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
+        updateGeometry();
+    }
     return QScrollArea::viewportEvent(event);
 }
 
