@@ -3,6 +3,7 @@
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "engine/kernels/cuda/cuda_check.h"
@@ -76,6 +77,13 @@ class Tensors {
         fe::graph::Tensor_attributes attributes;
         describe(attributes, id, heads, stride, begins);
         return graph().tensor(attributes);
+    }
+    std::array<Tensor, 3> queries_keys_values() {
+        const AttentionShape& shape = key_.shape;
+        const AttentionStrides& strides = key_.strides;
+        return {input(kQ, shape.heads, strides.q, kQueryBegins),
+                input(kK, shape.kv_heads, strides.kv, kKeyBegins),
+                input(kV, shape.kv_heads, strides.kv, kKeyBegins)};
     }
     void output(const Tensor& tensor, AttentionTensor id, std::int64_t heads, std::int64_t stride,
                 AttentionTensor begins) {
@@ -173,9 +181,7 @@ std::unique_ptr<AttentionGraph> AttentionGraph::forward(cudnnHandle_t handle,
     const AttentionShape& shape = key.shape;
     const AttentionStrides& strides = key.strides;
     Tensors tensors(key);
-    const Tensor q = tensors.input(kQ, shape.heads, strides.q, kQueryBegins);
-    const Tensor k = tensors.input(kK, shape.kv_heads, strides.kv, kKeyBegins);
-    const Tensor v = tensors.input(kV, shape.kv_heads, strides.kv, kKeyBegins);
+    const auto [q, k, v] = tensors.queries_keys_values();
     auto attributes = fe::graph::SDPA_attributes().set_name("attention").set_generate_stats(true);
     tensors.mask(attributes);
     const auto [out, statistics] = tensors.graph().sdpa(q, k, v, attributes);
@@ -192,9 +198,7 @@ std::unique_ptr<AttentionGraph> AttentionGraph::backward(cudnnHandle_t handle,
     const AttentionShape& shape = key.shape;
     const AttentionStrides& strides = key.strides;
     Tensors tensors(key);
-    const Tensor q = tensors.input(kQ, shape.heads, strides.q, kQueryBegins);
-    const Tensor k = tensors.input(kK, shape.kv_heads, strides.kv, kKeyBegins);
-    const Tensor v = tensors.input(kV, shape.kv_heads, strides.kv, kKeyBegins);
+    const auto [q, k, v] = tensors.queries_keys_values();
     const Tensor out = tensors.input(kOut, shape.heads, strides.out, kOutBegins);
     const Tensor dout = tensors.input(kDout, shape.heads, strides.dout, kOutBegins);
     fe::graph::Tensor_attributes statistics;
