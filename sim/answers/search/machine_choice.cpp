@@ -93,14 +93,12 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
     out.several_gpus = training.schedule->several_gpus;
     out.chosen_plans = chosen_beside != nullptr && has_plan_choices(training.schedule);
     std::vector<std::string> capped;
-    const std::vector<std::string> priced = priced_machines();
     for (const std::string& id : library_machines()) {
-        if (!unpriced_too && !std::ranges::binary_search(priced, id) &&
-            std::ranges::find(query.quotes, id, &Quote::machine) == query.quotes.end()) {
+        MachineProfile profile = read_machine_profile(id);
+        if (!unpriced_too && with_quotes(price_list(profile), query.quotes, id).empty()) {
             out.without_price.push_back(id);
             continue;
         }
-        MachineProfile profile = read_machine_profile(id);
         if (host_memory_bytes && give_memory(profile, *host_memory_bytes / kGiga))
             capped.push_back(id);
         try {
