@@ -40,8 +40,8 @@ RunPlan kept_plan(const PlannedScenario& given, const SavedPlan& saved) {
         read_training(plan);
     } catch (const InputError& error) {
         throw InputError(
-            fmt::format("{}; what is not given is that of {}, and --plan auto chooses "
-                        "it anew",
+            fmt::format("{}; options that are not given are those of {}; --plan auto chooses "
+                        "others",
                         error.what(), saved.folder));
     }
     const auto settings = changed_settings(training_values(given), training_values(plan.asked));
