@@ -5,7 +5,6 @@
 #include <QEvent>
 #include <QGridLayout>
 #include <algorithm>
-#include <utility>
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/answer_words.h"
@@ -22,8 +21,8 @@ QString amount(double value) {
 }
 
 /// For how many GPUs what is paid, and which part of the node takes so many; then the offer, or the
-/// price of the purchase. `in_a_line` leaves out the offer where a part is named.
-QString paid_to(const Payment& payment, bool in_a_line) {
+/// price of the purchase.
+QString paid_to(const Payment& payment) {
     const QString name =
         payment.price_usd == 0
             ? window_text(payment.name)
@@ -33,9 +32,8 @@ QString paid_to(const Payment& payment, bool in_a_line) {
     const QString gpus = QString::number(paid.gpus), of = QString::number(paid.of);
     if (paid.of == 0) return QObject::tr("%1, %2 GPUs").arg(name, gpus);
     if (paid.part == NodePart::gpus) return QObject::tr("%1, %2 of %3 GPUs").arg(name, gpus, of);
-    const QString paid_for =
-        QObject::tr("%1 of %2 GPUs for %3").arg(gpus, of, qtext(node_part_name(paid.part)));
-    return in_a_line ? paid_for : QObject::tr("%1; %2").arg(paid_for, name);
+    return QObject::tr("%1 of %2 GPUs for %3; %4")
+        .arg(gpus, of, qtext(node_part_name(paid.part)), name);
 }
 
 QString band_of(const Banded& number, const std::function<std::string(double)>& text) {
@@ -74,11 +72,10 @@ VerdictFigures::Figure VerdictFigures::add(const QString& name, const QString& o
     return out;
 }
 
-void VerdictFigures::setPrediction(std::shared_ptr<const ScenarioAnswer> prediction) {
-    shown_ = std::move(prediction);
-    showSpeed(shown_->report());
-    showRun(shown_->cost);
-    showPrice(shown_->cost, shown_->scenario.money.buy);
+void VerdictFigures::setPrediction(const ScenarioAnswer& prediction) {
+    showSpeed(prediction.report());
+    showPrice(prediction.cost, prediction.scenario.money.buy);
+    showRun(prediction.cost);
     arrange();
 }
 
@@ -98,8 +95,7 @@ void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
             capitalized(window_text(cost.missing)));
     const RunCost& run = cost.run;
     set(price_, tr("%1 a million tokens").arg(qtext(format_usd(run.usd_per_million_tokens.value))),
-        tr("%1 an hour: %2")
-            .arg(qtext(format_usd(run.usd_per_hour)), paid_to(*cost.payment, lines_)),
+        tr("%1 an hour: %2").arg(qtext(format_usd(run.usd_per_hour)), paid_to(*cost.payment)),
         tr("%1\n%2").arg(
             band_of(run.usd_per_million_tokens, [](double usd) { return format_usd(usd); }),
             qtext(payment_words(*cost.payment))));
@@ -124,7 +120,6 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
 }
 
 void VerdictFigures::clear() {
-    shown_ = nullptr;
     for (const Figure& figure : figures()) set(figure, {}, {}, {});
 }
 
@@ -157,7 +152,6 @@ void VerdictFigures::arrange() {
     const bool lines = width() < count * valueWidth() + (count - 1) * grid_->horizontalSpacing();
     if (lines == lines_ && grid_->count() > 0) return;
     lines_ = lines;
-    if (shown_) showPrice(shown_->cost, shown_->scenario.money.buy);
     int at = 0;
     for (const Figure& figure : figures()) {
         // The same height with no text and with two lines, so that what is below seldom moves.

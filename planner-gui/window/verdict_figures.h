@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QWidget>
 #include <array>
-#include <memory>
 
 #include "planner-gui/session/prediction.h"
 
@@ -19,7 +18,7 @@ class VerdictFigures : public QWidget {
   public:
     explicit VerdictFigures(QWidget* parent = nullptr);
 
-    void setPrediction(std::shared_ptr<const ScenarioAnswer> prediction);
+    void setPrediction(const ScenarioAnswer& prediction);
     void clear();
     /// Marks the numbers as outdated.
     void setPending(bool pending);
@@ -49,7 +48,6 @@ class VerdictFigures : public QWidget {
 
     QGridLayout* grid_;
     Figure speed_, price_, days_, energy_;
-    std::shared_ptr<const ScenarioAnswer> shown_;
     bool lines_ = false;  ///< one line each, not side by side
 };
 

@@ -83,7 +83,7 @@ void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> predictio
     setPending(false);
     showHeadline();
     showDetail();
-    figures_->setPrediction(prediction_);
+    figures_->setPrediction(*prediction_);
     showLimit();
     showConfidence();
     if (!same_offers) showOffers();
