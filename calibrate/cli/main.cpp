@@ -23,7 +23,7 @@ void add_measure(CLI::App& app, Command& chosen) {
         "the profile to write; the measurements go to measurements/ in its folder, after "
         "each case. Earlier complete measurements are kept under another name; "
         "unfinished ones are continued with --resume, never overwritten");
-    app.add_flag("--quick", flags->quick, "fewer shapes and shorter repeats: 30 s, less certain");
+    app.add_flag("--quick", flags->quick, "fewer shapes and shorter repeats: 40 s, less certain");
     app.add_option(
            "--only", flags->only,
            "measure these cases again (CASE[,CASE...]), keep the others, and fit all of them again")
