@@ -23,6 +23,8 @@ class DeviceBuffers {
     Bytes arena_bytes() const { return layout_.total; }
     /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
+    /// Of the slot of a layer that is not resident: as many as its weights take where they arrive.
+    Bytes weight_slot_bytes() const { return weight_slot_bytes_; }
     void* gradient_slab(int layer) const;
     /// Parameters and states of the resident sections, zero at first; blocks of other sections have
     /// no elements.

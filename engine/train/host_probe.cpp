@@ -76,10 +76,12 @@ std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuf
                                &device);
     const int layer = layers.front();
     const Bytes bytes = kBf16 * store.block(layer).count;
+    // A slot for codes is half as large as the layer's weights.
+    const Bytes arriving = std::min(bytes, buffers.weight_slot_bytes());
     HostRates out;
     out.adam = update_rate(store, layers, gradients.at<std::uint16_t>(0), pool);
     out.host_to_device = copy_rate(device, Lane::host_to_device, buffers.weight_slot(layer),
-                                   store.block(layer).high, bytes);
+                                   store.block(layer).high, arriving);
     out.device_to_host = copy_rate(device, Lane::device_to_host, gradients.data(),
                                    buffers.gradient_slab(layer), bytes);
     return out;

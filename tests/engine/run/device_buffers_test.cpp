@@ -47,30 +47,37 @@ TEST_CASE("device buffers: every slot of weights and gradients lies within its b
     }
 }
 
-TEST_CASE("device buffers: so does each streamed layer's slot, whichever layers are resident",
+TEST_CASE("device buffers: so does each streamed layer's slot, apart from the other slots",
           "[run]") {
     ModelSpec model = odd_model(85);
     truncate_layers(model, 5);
-    const Bytes layer = kBf16 * layer_layout(model, model.kinds.front()).size;
-    for (const std::int64_t resident : {0, 1, 2, 3, 4}) {
-        for (const std::int64_t slots : {1, 2, 3, 7}) {
-            TrainingSpec training;
-            training.batch = 1;
-            training.sequence = 8;
-            training.buffer_depth = slots;
-            training.resident_layers = resident;
-            const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
-            const std::unique_ptr<Device> device = make_cpu_device(1);
-            const DeviceBuffers buffers(model, training, plan, *device, DType::bf16);
-            const Bytes planned =
-                plan.step.memory.buffers[static_cast<std::size_t>(plan.buffers.weight_slots)].bytes;
-            const auto* const first =
-                static_cast<const char*>(buffers.weight_slot(static_cast<int>(resident)));
-            CAPTURE(resident, slots);
-            for (int streamed = static_cast<int>(resident); streamed < 5; ++streamed) {
-                const auto* const slot = static_cast<const char*>(buffers.weight_slot(streamed));
-                CHECK((slot >= first));
-                CHECK(slot - first + layer <= planned + kRoom);
+    const LayerLayout layout = layer_layout(model, model.kinds.front());
+    for (const Compute form : {Compute::bf16, Compute::fp8}) {
+        const Bytes layer = form == Compute::fp8 ? coded_layout(layout).size : kBf16 * layout.size;
+        for (const std::int64_t resident : {0, 1, 2, 3, 4}) {
+            for (const std::int64_t slots : {1, 2, 3, 7}) {
+                TrainingSpec training;
+                training.batch = 2;
+                training.sequence = 8;
+                training.compute = training.stream_weights = form;
+                training.buffer_depth = slots;
+                training.resident_layers = resident;
+                const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
+                const std::unique_ptr<Device> device = make_cpu_device(1);
+                const DeviceBuffers buffers(model, training, plan, *device, DType::bf16);
+                const auto weights = static_cast<std::size_t>(plan.buffers.weight_slots);
+                const Bytes planned = plan.step.memory.buffers[weights].bytes;
+                const auto slot_of = [&](std::int64_t streamed) {
+                    return static_cast<const char*>(
+                        buffers.weight_slot(static_cast<int>(streamed)));
+                };
+                CAPTURE(static_cast<int>(form), resident, slots);
+                CHECK(buffers.weight_slot_bytes() == layer);
+                for (std::int64_t streamed = resident; streamed < 5; ++streamed) {
+                    const Bytes at = slot_of(streamed) - slot_of(resident);
+                    CHECK(at == (streamed - resident) % slots * layer);
+                    CHECK(at + layer <= planned + kRoom);
+                }
             }
         }
     }

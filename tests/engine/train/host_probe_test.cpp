@@ -14,20 +14,23 @@ namespace {
 
 /// What stands before a run's first parameters.
 struct BeforeParameters {
-    BeforeParameters(std::int64_t state_bytes, std::int64_t resident)
+    BeforeParameters(std::int64_t state_bytes, std::int64_t resident,
+                     Compute stream_weights = Compute::bf16)
         : model(parse_generic_model("layers=4,hidden=256,vocabulary=500")),
-          training(training_with(state_bytes, resident)),
+          training(training_with(state_bytes, resident, stream_weights)),
           plan(plan_streamed(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")),
                              training)),
           buffers(model, training, plan, *device, DType::fp32),
           store(model, static_cast<int>(state_bytes), buffers.resident(), pool, *device) {}
 
-    static TrainingSpec training_with(std::int64_t state_bytes, std::int64_t resident) {
+    static TrainingSpec training_with(std::int64_t state_bytes, std::int64_t resident,
+                                      Compute stream_weights) {
         TrainingSpec out;
         out.batch = 2;
         out.sequence = 16;
         out.state_bytes = state_bytes;
         out.resident_layers = resident;
+        out.compute = out.stream_weights = stream_weights;
         return out;
     }
     bool all_zero() const {
@@ -74,5 +77,18 @@ TEST_CASE("host probe: a host with few or no layers is not measured", "[train]")
     for (const std::int64_t resident : {0, 4}) {
         BeforeParameters before(12, resident);
         CHECK_FALSE(probe_host(before.store, before.buffers, before.pool, *before.device));
+    }
+}
+
+TEST_CASE("host probe: copies stay within the slot of one layer", "[train]") {
+    for (const Compute form : {Compute::bf16, Compute::fp8}) {
+        CAPTURE(static_cast<int>(form));
+        BeforeParameters before(12, 0, form);
+        auto* const next = static_cast<char*>(before.buffers.weight_slot(1));
+        const auto bytes = before.buffers.weight_slot_bytes();
+        REQUIRE(next == static_cast<char*>(before.buffers.weight_slot(0)) + bytes);
+        std::fill_n(next, bytes, char{1});
+        REQUIRE(probe_host(before.store, before.buffers, before.pool, *before.device, 1));
+        CHECK(std::all_of(next, next + bytes, [](char byte) { return byte == 1; }));
     }
 }
