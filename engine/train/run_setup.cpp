@@ -61,8 +61,8 @@ void check_fp8(const TrainingSpec& training, const DeviceFacts& device) {
     const char* const option = training.compute == Compute::fp8 ? "--compute" : "--head-gradients";
     if (device.is_gpu)
         throw InputError(
-            fmt::format("{} is fp8, but {} has no products in FP8, which NVIDIA's GPUs "
-                        "have from compute capability 8.9 on; give bf16",
+            fmt::format("{0} is fp8, but {1} has no FP8 products, which NVIDIA's GPUs have from "
+                        "compute capability 8.9 on; leave {0} out",
                         option, device.name));
     say(fmt::format("{} is fp8: a CPU computes the codes of a GPU one by one, slower than bf16\n",
                     option));

@@ -147,11 +147,10 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
     check_plan_inputs(model, machine, training);
     if (training.computes_in_fp8() && machine.gpu.fp8_gemm_flops_per_s == 0) {
         const std::string field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
-        throw InputError(
-            fmt::format("{} is fp8, but the GPU of {} has no FP8 products or its profile no "
-                        "fp8_dense_tflops; give bf16",
-                        field_flag(field), machine.id),
-            field);
+        throw InputError(fmt::format("{0} is fp8, but by its profile the GPU of {1} has no FP8 "
+                                     "products; leave {0} out",
+                                     field_flag(field), machine.id),
+                         field);
     }
     return training.schedule->plan(model, machine, training);
 }

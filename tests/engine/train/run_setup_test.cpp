@@ -48,8 +48,9 @@ TEST_CASE("run setup: a GPU without FP8 is refused in one sentence, a CPU emulat
     CHECK_NOTHROW(check_fp8(training, a100));
     training.head_gradients = Compute::fp8;
     CHECK_THROWS_WITH(check_fp8(training, a100),
-                      "--head-gradients is fp8, but NVIDIA A100-SXM4-80GB has no products in FP8, "
-                      "which NVIDIA's GPUs have from compute capability 8.9 on; give bf16");
+                      "--head-gradients is fp8, but NVIDIA A100-SXM4-80GB has no FP8 products, "
+                      "which NVIDIA's GPUs have from compute capability 8.9 on; leave "
+                      "--head-gradients out");
     training.compute = Compute::fp8;
     CHECK_THROWS_AS(check_fp8(training, a100), InputError);
     CHECK_NOTHROW(check_fp8(training, DeviceFacts{}));

@@ -187,7 +187,8 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
         });
     };
     CHECK_THAT(refusal("a100-80gb-sxm", "qwen2.5-7b", in_fp8()),
-               ContainsSubstring("--compute is fp8, but the GPU of"));
+               ContainsSubstring(
+                   "--compute is fp8, but by its profile the GPU of a100-80gb-sxm has no FP8"));
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen3-30b-a3b", in_fp8()), ContainsSubstring("experts"));
     TrainingSpec odd = in_fp8();
     odd.sequence = 1023;
@@ -207,8 +208,10 @@ TEST_CASE("fp8: what cannot have it says so", "[plan]") {
                ContainsSubstring("--feed-forward-chunk-tokens is 100"));
     TrainingSpec head;
     head.head_gradients = Compute::fp8;
-    CHECK_THAT(refusal("a100-80gb-sxm", "qwen2.5-7b", head),
-               ContainsSubstring("--head-gradients is fp8, but the GPU of"));
+    CHECK_THAT(
+        refusal("a100-80gb-sxm", "qwen2.5-7b", head),
+        ContainsSubstring("--head-gradients is fp8, but by its profile the GPU of a100-80gb-sxm "
+                          "has no FP8 products; leave --head-gradients out"));
     CHECK_THAT(refusal("h200-sxm-pcie5", "gpt2", head), ContainsSubstring("50257 tokens"));
     head.loss_chunk_tokens = 100;
     CHECK_THAT(refusal("h200-sxm-pcie5", "qwen2.5-7b", head),
