@@ -2,20 +2,11 @@
 #include <cstdio>
 #include <functional>
 
-#include "tests/engine/run/tiny_training.h"
+#include "tests/engine/cuda_steps/cuda_steps.h"
 
 using namespace sluice;
 
 namespace {
-
-/// Large enough that copies of weights, kernels and updates of several layers are at work at once.
-ModelSpec model_of_steps() {
-    ModelSpec model = parse_generic_model(
-        "layers=6,hidden=512,heads=8,kv_heads=2,head_dim=64,intermediate=1536,vocabulary=1024");
-    model.family = "qwen2";
-    model.kinds.front().attention.qkv_bias = true;
-    return model;
-}
 
 struct Steps {
     std::vector<double> numbers;  ///< loss and norm of each step
@@ -23,9 +14,8 @@ struct Steps {
 };
 
 Steps steps_of(const TrainingSpec& training, double max_norm) {
-    constexpr int kSteps = 6, kOptimizerThreads = 4;
-    const TinyStart start{.device = make_cuda_device(0), .optimizer_threads = kOptimizerThreads};
-    TinyTraining tiny(model_of_steps(), training, DType::bf16, 12, 1000, start);
+    constexpr int kSteps = 6;
+    TinyTraining tiny(model_of_steps(), training, DType::bf16, 12, 1000, start_on_gpu());
     Steps out;
     for (int i = 0; i < kSteps; ++i) {
         const StepOutcome outcome = tiny.run(max_norm, 1e-3F);
@@ -41,17 +31,11 @@ Steps steps_of(const TrainingSpec& training, double max_norm) {
 }  // namespace
 
 TEST_CASE("steps: weights that arrive as codes change no bit", "[cuda_steps]") {
-    if (gpu_count() == 0) {
-        WARN("skipped: no GPU");
-        return;
-    }
+    if (!has_gpu()) return;
     constexpr double kClipped = 0.5, kFree = 1e9;
     const auto check = [](const char* name, double max_norm,
                           const std::function<void(TrainingSpec&)>& change) {
-        TrainingSpec training;
-        training.batch = 4;
-        training.sequence = 256;
-        training.compute = Compute::fp8;
+        TrainingSpec training = training_of_steps();
         change(training);
         const Steps cast = steps_of(training, max_norm);
         TrainingSpec coded = training;
