@@ -15,9 +15,6 @@
 namespace sluice {
 namespace {
 
-/// Gradients of deferred updates take host memory, which a rent counts in GPUs of the node. Chosen,
-/// not measured: a larger bill for a smaller share of the step makes tokens dearer.
-constexpr double kLeastWorthOfGpu = 0.05;
 /// A plan of as many layers, each counted once a pass, takes 0.1 s to simulate.
 constexpr std::int64_t kMostLayersPassed = 1280;
 
@@ -50,6 +47,7 @@ class PlanSearch {
                 if (!trials_.found()) try_micro_batches(tighter);
             try_deferred_layers();
             try_host_kept_layers();
+            try_arriving_codes();
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
@@ -144,23 +142,19 @@ class PlanSearch {
     /// optimizer more time in which it has no work.
     void try_deferred_layers() {
         if (!trials_.found() || !may_set("deferred_layers")) return;
-        const auto is_worth = [&](const TimedTraining& with, const TimedTraining& without) {
-            return with.seconds < without.seconds * (1 - kLeastWorthOfGpu) ||
-                   trials_.bill(with.training) <= trials_.bill(without.training);
-        };
-        try_if(is_worth, [&] {
+        try_if(&PlanTrials::is_worth_gpus, [&] {
             for (const Found& found : by_time()) try_deferred_layers(found);
         });
     }
 
     /// Takes back what a search found where it is not worth what it costs more.
-    template <typename IsWorth, typename Search>
-    void try_if(IsWorth is_worth, Search search) {
+    template <typename Search>
+    void try_if(PlanTrials::IsWorth is_worth, Search search) {
         const TimedTraining without = trials_.best();
         const FoundByPasses found_without = of_passes_;
         search();
         const TimedTraining& with = trials_.best();
-        if (with.seconds == without.seconds || is_worth(with, without)) return;
+        if (with.seconds == without.seconds || (trials_.*is_worth)(with, without)) return;
         trials_.set_best(without);
         of_passes_ = found_without;
     }
@@ -184,11 +178,7 @@ class PlanSearch {
     /// than it gains.
     void try_host_kept_layers() {
         if (!trials_.found() || !may_set("host_kept_layers")) return;
-        const auto is_worth = [&](const TimedTraining& with, const TimedTraining& without) {
-            return with.seconds * trials_.bill(with.training) <=
-                   without.seconds * trials_.bill(without.training);
-        };
-        try_if(is_worth, [&] {
+        try_if(&PlanTrials::is_worth_bill, [&] {
             for (const Found& found : by_time()) {
                 const TrainingSpec& best = found.fastest.training;
                 if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
@@ -212,6 +202,20 @@ class PlanSearch {
             });
             if (parts > 1 && trials_.best().seconds == before) return;
         }
+    }
+
+    /// Codes halve what the link brings; their host memory and the optimizer's time for them count.
+    void try_arriving_codes() {
+        if (asked_.compute != Compute::fp8 || !may_set("stream_weights")) return;
+        try_if(&PlanTrials::is_worth_codes, [&] {
+            for (Found found : by_time()) {
+                if (found.fastest.training.resident_layers == model_.layer_count()) continue;
+                found.base.stream_weights = Compute::fp8;
+                found.base.deferred_layers = asked_.deferred_layers;
+                found.fastest.seconds = try_ways(found.base);
+                if (may_set("deferred_layers")) try_deferred_layers(found);
+            }
+        });
     }
 
     /// Codes of weights that stay for a step take what memory is left, or that of a few layers.

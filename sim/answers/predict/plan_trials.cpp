@@ -109,6 +109,21 @@ void PlanTrials::try_micro_batches_of_gpus(const TrainingSpec& asked) {
     }
 }
 
+bool PlanTrials::is_worth_gpus(const TimedTraining& with, const TimedTraining& without) const {
+    // Chosen, not measured: a larger bill for a smaller share of the step makes tokens dearer.
+    constexpr double kLeastWorthOfGpu = 0.05;
+    return with.seconds < without.seconds * (1 - kLeastWorthOfGpu) ||
+           bill(with.training) <= bill(without.training);
+}
+
+bool PlanTrials::is_worth_bill(const TimedTraining& with, const TimedTraining& without) const {
+    return with.seconds * bill(with.training) <= without.seconds * bill(without.training);
+}
+
+bool PlanTrials::is_worth_codes(const TimedTraining& with, const TimedTraining& without) const {
+    return with.seconds * (1 + kLeastGain) < without.seconds && is_worth_gpus(with, without);
+}
+
 double PlanTrials::bill(const TrainingSpec& training) const {
     TimedPlan timed;
     timed.asked = asked_step(model_, machine_, training);

@@ -42,11 +42,20 @@ class PlanTrials {
     /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
     TimedTraining try_layers(const PlanWay& way);
 
+    /// Whether a plan is worth the host memory that it takes more, which a rent counts in GPUs of
+    /// the node.
+    using IsWorth = bool (PlanTrials::*)(const TimedTraining& with,
+                                         const TimedTraining& without) const;
+    bool is_worth_gpus(const TimedTraining& with, const TimedTraining& without) const;
+    /// Tokens are no dearer.
+    bool is_worth_bill(const TimedTraining& with, const TimedTraining& without) const;
+    /// As is_worth_gpus(), and by more than the error of a prediction.
+    bool is_worth_codes(const TimedTraining& with, const TimedTraining& without) const;
+
+  private:
     /// What is billed for an hour: dollars of the typical rent; kNever if no rent holds the plan.
     /// In GPUs of the node where no price is known.
     double bill(const TrainingSpec& training) const;
-
-  private:
     struct Tried {
         Seconds seconds = 0;         ///< the estimate where the plan cannot be the fastest
         double over_bound = kNever;  ///< factor on the bound, where it is simulated

@@ -89,3 +89,22 @@ TEST_CASE("plan choice: weights are cast to FP8 once a step where that gains", "
     asked.compute = Compute::bf16;
     CHECK(choose_plan(eight_layers(), machine, asked, {}).training.weight_code_layers == 0);
 }
+
+TEST_CASE("plan choice: weights arrive as codes where the link is slow, not where the host is",
+          "[simulate]") {
+    const auto chosen = [](const char* name, Compute form, std::set<std::string> fixed) {
+        const MachineSpec machine = resolve_machine(read_machine_profile(name));
+        TrainingSpec asked = batch_of(8);
+        asked.state_bytes = 6;
+        asked.compute = asked.head_gradients = Compute::fp8;
+        asked.stream_weights = form;
+        asked.kept_bits = 8;
+        fixed.insert("passes");
+        return choose_plan(read_model("qwen2.5-14b"), machine, asked, fixed);
+    };
+    const PlanChoice free = chosen("l40s", Compute::bf16, {}),
+                     coded = chosen("l40s", Compute::fp8, {"stream_weights"});
+    CHECK(free.training.streams_codes());
+    CHECK(*free.step <= 1.002 * *coded.step);
+    CHECK_FALSE(chosen("rtx-5090", Compute::bf16, {}).training.streams_codes());
+}
