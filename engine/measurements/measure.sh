@@ -74,6 +74,9 @@ train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 8 --max-n
 train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
 train 7b-batch-32-fp8-head-tiles "${large[@]}" --batch 32 --steps 11 "${head[@]}" --resident-layers 22
 train 7b-batch-128-fp8-head-codes "${large[@]}" --batch 128 --steps 7 --passes 8 "${head[@]}" --resident-layers 19 --weight-code-layers 20 --host-gradient-slabs 8
+streamed=(--model qwen2.5-7b --layers 6 --batch 8 --passes 8 --steps 12 --max-norm 1000 --compute fp8 --resident-tables both --recompute none)
+train 6-layers-passes-8-fp8-cast "${streamed[@]}"
+train 6-layers-passes-8-fp8-codes "${streamed[@]}" --stream-weights fp8
 # Every step is clipped. The reports were made with ids of a tokenizer of 8,192 tokens instead of bytes.
 exact=(--max-norm 1 --clipping exact --learning-rate 2e-5 --resident-tables both)
 train 7b-batch-32-exact-passes-8 --model qwen2.5-7b --untied --batch 32 --steps 12 "${exact[@]}" --passes 8 --resident-layers 27 --recompute none

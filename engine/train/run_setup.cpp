@@ -53,10 +53,6 @@ DType choose_precision(const TrainSettings& settings, const DeviceFacts& device)
 }
 
 void check_fp8(const TrainingSpec& training, const DeviceFacts& device) {
-    if (training.streams_codes() && device.is_gpu)
-        throw InputError(
-            "--stream-weights is fp8, which runs with --device cpu alone, since its steps on a GPU "
-            "are not verified yet; leave it out");
     if (!training.computes_in_fp8() || device.has_fp8) return;
     const char* const option = training.compute == Compute::fp8 ? "--compute" : "--head-gradients";
     if (device.is_gpu)
