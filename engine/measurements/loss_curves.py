@@ -8,7 +8,7 @@ import sys
 
 STEPS_A_POINT = 50
 LEFT, TOP, WIDTH, HEIGHT = 60, 20, 620, 300
-LOWEST, HIGHEST = 2.0, 7.0
+LOWEST, HIGHEST = 1.0, 7.0
 
 
 def print_means(log):
