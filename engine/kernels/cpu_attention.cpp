@@ -118,6 +118,9 @@ std::vector<std::int64_t> document_positions(const AttentionShape& shape,
     require(!positions.empty() && positions.front() == 0, "attention",
             "a document that begins with each sequence");
     positions.push_back(shape.sequence);
+    const auto longer = [&](std::int64_t a, std::int64_t b) { return b - a > documents.longest; };
+    require(std::adjacent_find(positions.begin(), positions.end(), longer) == positions.end(),
+            "attention", "documents of at most the longest's tokens");
     return positions;
 }
 

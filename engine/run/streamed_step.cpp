@@ -208,10 +208,12 @@ std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_
         const auto count = end - begins.begin();
         if (count == 0 || begins.front() != j * tokens)
             throw InternalError(fmt::format("no document begins micro-batch {}", j));
+        const std::span<const std::int32_t> written(out, static_cast<std::size_t>(count + 1));
         for (const std::int32_t begin : begins.first(static_cast<std::size_t>(count)))
             *out++ = static_cast<std::int32_t>(begin - j * tokens);
         *out = static_cast<std::int32_t>(tokens);
-        all.push_back({device_buffers_.documents() + j * (tokens + 1), count});
+        all.push_back(
+            {device_buffers_.documents() + j * (tokens + 1), count, longest_document(written)});
         begins = begins.subspan(static_cast<std::size_t>(count));
     }
     return all;

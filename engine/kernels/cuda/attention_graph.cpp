@@ -95,12 +95,12 @@ class Tensors {
         const AttentionShape& shape = key_.shape;
         const std::int64_t stride = key_.strides.statistics;
         tensor.set_uid(kStatistics)
-            .set_dim({batch(), shape.heads, shape.sequence, 1})
+            .set_dim({batch(), shape.heads, longest(), 1})
             .set_data_type(fe::DataType_t::FLOAT);
         if (key_.documents == 0) {
             tensor.set_stride({stride, shape.sequence, 1, 1});
         } else {
-            tensor.set_stride({shape.sequence * stride, 1, stride, 1})
+            tensor.set_stride({longest() * stride, 1, stride, 1})
                 .set_ragged_offset(begins_of(kStatisticsBegins));
         }
     }
@@ -113,7 +113,7 @@ class Tensors {
             .set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
             .set_diagonal_band_right_bound(0);
         // cuDNN keeps key j of query i if j + bound > i: the window includes the query itself.
-        if (shape.window > 0 && shape.window < shape.sequence)
+        if (shape.window > 0 && shape.window < longest())
             attributes.set_diagonal_band_left_bound(static_cast<int>(shape.window));
         if (lengths_)
             attributes.set_padding_mask(true).set_seq_len_q(lengths_).set_seq_len_kv(lengths_);
@@ -123,6 +123,8 @@ class Tensors {
     std::int64_t batch() const {
         return key_.documents > 0 ? key_.documents : key_.shape.sequences;
     }
+    /// cuDNN starts blocks for each document as if it were the longest, even for one of 18 tokens.
+    std::int64_t longest() const { return key_.documents > 0 ? key_.longest : key_.shape.sequence; }
 
     static fe::graph::Tensor_attributes of_documents(AttentionTensor id, std::int64_t count) {
         return fe::graph::Tensor_attributes()
@@ -141,10 +143,10 @@ class Tensors {
 
     void describe(fe::graph::Tensor_attributes& tensor, AttentionTensor id, std::int64_t heads,
                   std::int64_t stride, AttentionTensor begins) {
-        const AttentionShape& shape = key_.shape;
+        const std::int64_t head_dim = key_.shape.head_dim;
         tensor.set_uid(id)
-            .set_dim({batch(), heads, shape.sequence, shape.head_dim})
-            .set_stride({shape.sequence * stride, shape.head_dim, stride, 1});
+            .set_dim({batch(), heads, longest(), head_dim})
+            .set_stride({longest() * stride, head_dim, stride, 1});
         if (key_.documents > 0) tensor.set_ragged_offset(begins_of(begins));
     }
 

@@ -41,6 +41,7 @@ struct AttentionGraphKey {
     AttentionStrides strides;
     /// Documents that it takes, the last of which may be empty; 0: each sequence is one.
     std::int64_t documents = 0;
+    std::int64_t longest = 0;  ///< tokens that a document has at most, with documents
     bool operator==(const AttentionGraphKey&) const = default;
 };
 

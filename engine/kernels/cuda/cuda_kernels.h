@@ -53,7 +53,7 @@ class CudaKernels final : public Kernels {
     void rotary(const AttentionShape& shape, const RotaryShape& rotary, Matrix qkv,
                 bool backward) override;
     /// statistics: (sequences, heads, sequence), with documents (tokens, heads). The first call
-    /// with a shape, and twice as many documents as before, builds its plan.
+    /// with a shape, and with twice as many documents or twice as long ones, builds its plan.
     void attention(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
                    Documents documents = {}) override;
     void attention_backward(const AttentionShape& shape, Matrix qkv, Matrix out,

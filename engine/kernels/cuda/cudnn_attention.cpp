@@ -45,13 +45,20 @@ std::int64_t head_stride(const AttentionShape& shape, const Documents& documents
 std::vector<Documents> groups_of(const Documents& all) {
     std::vector<Documents> groups;
     for (std::int64_t first = 0; first < all.count; first += kDocumentsAtOnce)
-        groups.push_back({all.begins + first, std::min(kDocumentsAtOnce, all.count - first)});
+        groups.push_back(
+            {all.begins + first, std::min(kDocumentsAtOnce, all.count - first), all.longest});
     if (groups.empty()) groups.emplace_back();
     return groups;
 }
 
 std::int64_t places_of(const AttentionShape& shape, const Documents& group) {
     return group.present() ? document_places(group.count, shape.tokens()) : 0;
+}
+AttentionGraphKey key_with(const Documents& group, AttentionGraphKey key) {
+    if (!group.present()) return key;
+    key.documents = places_of(key.shape, group);
+    key.longest = longest_places(group.longest, key.shape.sequence);
+    return key;
 }
 std::int64_t places_bytes(std::int64_t places) {
     return places > 0 ? document_places_bytes(places) : 0;
@@ -169,7 +176,7 @@ std::size_t CudnnAttention::KeyHash::operator()(const AttentionGraphKey& key) co
     for (const std::int64_t part :
          {shape.sequences, shape.sequence, shape.heads, shape.kv_heads, shape.head_dim,
           shape.window, strides.q, strides.kv, strides.out, strides.dout, strides.dq, strides.dkv,
-          strides.statistics, key.documents})
+          strides.statistics, key.documents, key.longest})
         hash = hash * 31 + std::hash<std::int64_t>{}(part);
     return hash;
 }
@@ -215,7 +222,7 @@ void CudnnAttention::forward(const AttentionShape& shape, Matrix qkv, Matrix out
               {kOut, out.data},
               {kStatistics, statistics}};
     for (const Documents& group : groups_of(documents)) {
-        key.documents = places_of(shape, group);
+        key = key_with(group, key);
         const AttentionGraph& graph = forward_graph(key);
         const std::int64_t workspace = aligned(graph.workspace_bytes());
         require(workspace + places_bytes(key.documents) <= scratch_.bytes, "attention",
@@ -262,7 +269,7 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
         data[kDk] = to.k.data;
         data[kDv] = to.v.data;
         for (const Documents& group : groups_of(call.documents)) {
-            key.documents = places_of(shape, group);
+            key = key_with(group, key);
             const AttentionGraph& graph = backward_graph(key);
             require(at.cudnn + graph.workspace_bytes() <= needed, operation,
                     "a workspace that does not depend on the strides");
@@ -279,9 +286,8 @@ std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape, Docume
     const BackwardMemory at(shape, part, documents);
     const AttentionStrides strides =
         backward_strides(shape, part, at, qkv, qkv, out, out, documents);
-    return at.cudnn +
-           backward_graph({part, strides, places_of(shape, groups_of(documents).front())})
-               .workspace_bytes();
+    return at.cudnn + backward_graph(key_with(groups_of(documents).front(), {part, strides}))
+                          .workspace_bytes();
 }
 
 }  // namespace sluice

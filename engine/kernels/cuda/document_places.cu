@@ -24,11 +24,19 @@ __global__ void __launch_bounds__(kPlaceThreads)
     for (int s = 0; s < kDocumentStrides; ++s) out.begins[s][i] = begin(i) * out.strides[s];
 }
 
+std::int64_t power_from(std::int64_t count) {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
+}
+
 }  // namespace
 
 std::int64_t document_places(std::int64_t documents, std::int64_t tokens) {
-    const auto power = std::bit_ceil(static_cast<std::uint64_t>(documents));
-    return std::min(static_cast<std::int64_t>(power), tokens);
+    return std::min(power_from(documents), tokens);
+}
+
+std::int64_t longest_places(std::int64_t longest, std::int64_t sequence) {
+    constexpr std::int64_t kBlock = 64;
+    return std::min(std::max(power_from(longest), kBlock), sequence);
 }
 
 std::int64_t document_places_bytes(std::int64_t count) {

@@ -27,7 +27,7 @@ at::Tensor heads_of(const AttentionShape& shape, const at::Tensor& tokens, std::
 /// First tokens of documents, then the end.
 struct Begins {
     std::vector<std::int32_t> all;
-    Documents view() const { return {all.data(), std::ssize(all) - 1}; }
+    Documents view() const { return {all.data(), std::ssize(all) - 1, longest_document(all)}; }
 };
 
 /// (sequences, 1, sequence, sequence): true where query (row) sees key (column).

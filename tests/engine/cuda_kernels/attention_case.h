@@ -59,8 +59,8 @@ double attention_flops(const AttentionShape& shape);
 class DeviceDocuments {
   public:
     DeviceDocuments(std::vector<std::int32_t> begins, std::int64_t tokens)
-        : count_(std::ssize(begins)), begins_(with_end(std::move(begins), tokens)) {}
-    Documents view() const { return {begins_.data(), count_}; }
+        : DeviceDocuments(with_end(std::move(begins), tokens)) {}
+    Documents view() const { return {begins_.data(), count_, longest_}; }
 
   private:
     static std::vector<std::int32_t> with_end(std::vector<std::int32_t> begins,
@@ -68,7 +68,10 @@ class DeviceDocuments {
         begins.push_back(static_cast<std::int32_t>(tokens));
         return begins;
     }
-    std::int64_t count_;
+    explicit DeviceDocuments(const std::vector<std::int32_t>& all)
+        : count_(std::ssize(all) - 1), longest_(longest_document(all)), begins_(all) {}
+
+    std::int64_t count_, longest_;
     DeviceArray<std::int32_t> begins_;
 };
 
