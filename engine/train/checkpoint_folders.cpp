@@ -1,10 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +11,7 @@
 #include <vector>
 
 #include "engine/data/files.h"
+#include "engine/train/output_lock.h"
 #include "engine/train/training_checkpoint.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -29,7 +27,6 @@ constexpr std::string_view kPartial = ".partial";
 constexpr std::string_view kReplaced =
     ".old.partial";  // renamed to this while another folder takes its name
 constexpr const char* kLatest = "latest";
-constexpr const char* kLock = ".sluice-train.lock";
 
 std::string path_in(const std::string& folder, std::string_view name) {
     return (fs::path(folder) / name).string();
@@ -79,6 +76,13 @@ std::vector<std::string> names_in(const std::string& out) {
     return names;
 }
 
+/// What the file says; empty without one.
+std::string latest_in(const std::string& out) {
+    std::string name;
+    std::getline(std::ifstream(path_in(out, kLatest)), name);
+    return name;
+}
+
 /// Renames `from` to `to`; where `to` exists, the two swap their names.
 void swap_in(const std::string& from, const std::string& to) {
     std::error_code error;
@@ -113,18 +117,6 @@ void put_back_replaced(const std::string& out) {
     }
 }
 
-/// Creates `folder` and its missing parents, and waits until each is on the disk.
-void create_folders(const std::string& folder) {
-    std::error_code error;
-    std::vector<std::string> missing;
-    for (fs::path level = folder; !level.empty() && !fs::exists(level, error);
-         level = level.parent_path())
-        missing.push_back(level.string());
-    fs::create_directories(folder, error);
-    if (error) fail(folder, "created", error);
-    for (const std::string& level : missing) sync_folder_of(level);
-}
-
 }  // namespace
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
@@ -137,22 +129,6 @@ std::vector<std::int64_t> checkpoint_steps(const std::string& out) {
     std::sort(steps.begin(), steps.end(), std::greater<>());
     return steps;
 }
-
-OutputLock::OutputLock(const std::string& out) {
-    create_folders(out);
-    const std::string path = path_in(out, kLock);
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail(path, "created", {errno, std::generic_category()});
-    // Some network file systems have no locks; there nothing warns.
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    ::close(descriptor_);
-    throw InputError(
-        fmt::format("--out {}: another sluice-train saves here now; wait until it ends, or choose "
-                    "another --out",
-                    out));
-}
-
-OutputLock::~OutputLock() { ::close(descriptor_); }
 
 void prepare_output_folder(const std::string& out) {
     create_folders(out);
@@ -275,13 +251,21 @@ void remove_older_checkpoints(const std::string& out, std::int64_t step, int kee
 std::vector<std::string> checkpoints_by_age(const std::string& out) {
     put_back_replaced(out);
     std::vector<std::string> names;
-    std::string latest;
-    std::getline(std::ifstream(path_in(out, kLatest)), latest);
+    const std::string latest = latest_in(out);
     if (is_whole(out, latest)) names.push_back(latest);
     for (const std::int64_t step : checkpoint_steps(out))
         if (checkpoint_name(step) != latest) names.push_back(checkpoint_name(step));
     for (std::string& name : names) name = path_in(out, name);
     return names;
+}
+
+void refuse_latest(const std::string& flag, const std::string& path) {
+    if (fs::path(path).filename() != kLatest) return;
+    const std::string out = fs::path(path).parent_path().string();
+    const std::string name = latest_in(out);
+    if (is_whole(out, name))
+        throw InputError(fmt::format("{} {}: is a file that names the newest checkpoint; give {}",
+                                     flag, path, path_in(out, name)));
 }
 
 std::optional<std::string> newest_checkpoint(const std::string& out) {

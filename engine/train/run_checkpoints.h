@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/memory/parameter_store.h"
+#include "engine/train/output_lock.h"
 #include "engine/train/run_settings.h"
 #include "engine/train/training_checkpoint.h"
 

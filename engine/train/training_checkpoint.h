@@ -27,20 +27,6 @@ namespace sluice {
 /// "step-00000030".
 std::string checkpoint_name(std::int64_t step);
 
-/// Creates `out` if it is missing and holds it until its end: two runs in one folder would mix
-/// their checkpoints. The system lets go of it when the process ends, however it ends.
-class OutputLock {
-  public:
-    /// Throws InputError if another run holds the folder, or it cannot be created.
-    explicit OutputLock(const std::string& out);
-    ~OutputLock();
-    OutputLock(const OutputLock&) = delete;
-    OutputLock& operator=(const OutputLock&) = delete;
-
-  private:
-    int descriptor_ = -1;
-};
-
 /// Creates `out` if it is missing, removes unfinished checkpoints of killed runs (no other files),
 /// and renames a checkpoint back that they were replacing. Throws InputError if it cannot be
 /// created or renamed.
@@ -133,6 +119,9 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
 /// First renames a checkpoint back that a killed save was replacing. Throws InputError if `out`
 /// cannot be read or that renaming fails.
 std::optional<std::string> newest_checkpoint(const std::string& out);
+
+/// Throws InputError, which names the checkpoint, where `path` is a run's file `latest`.
+void refuse_latest(const std::string& flag, const std::string& path);
 
 /// What the checkpoint of a step says of itself; empty if there is none, or it cannot be read.
 std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64_t step,

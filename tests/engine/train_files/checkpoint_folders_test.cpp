@@ -1,4 +1,5 @@
 #include "engine/data/files.h"
+#include "engine/train/output_lock.h"
 #include "engine/train/training_checkpoint.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
@@ -78,6 +79,30 @@ TEST_CASE("checkpoint: two runs do not save into one folder", "[train_files]") {
     const OutputLock elsewhere(temp.path("other"));
     first.reset();
     const OutputLock next(temp.path("out"));
+}
+
+TEST_CASE("checkpoint: a run that saves nothing leaves no folder that it made", "[train_files]") {
+    const TempFolder temp;
+    std::filesystem::create_directory(temp.path("there"));
+    for (const char* out : {"a/b", "there"}) OutputLock(temp.path(out));
+    CHECK(temp.names() == Names{"there"});
+    {
+        const OutputLock lock(temp.path("c"));
+        temp.write("c/latest", "step-00000001\n");
+    }
+    CHECK(temp.names() == Names{"c", "there"});
+}
+
+TEST_CASE("checkpoint: the file that names the newest is no model", "[train_files]") {
+    const TempFolder temp;
+    temp.write("latest", "step-00000001\n");
+    refuse_latest("--model", temp.path("latest"));  // of something else
+    std::filesystem::create_directory(temp.path("step-00000001"));
+    temp.write("step-00000001/training.json", "{}");
+    CHECK(input_error_of([&] { refuse_latest("--model", temp.path("latest")); }) ==
+          "--model " + temp.path("latest") + ": is a file that names the newest checkpoint; give " +
+              temp.path("step-00000001"));
+    refuse_latest("--model", temp.path("step-00000001"));
 }
 
 TEST_CASE("checkpoint: a user's files stay, whatever their names", "[train_files]") {
