@@ -90,6 +90,20 @@ void TokenSource::read_targets(std::size_t shard, std::int64_t begin,
     shards_.at(shard).read_targets(begin, vocabulary_, out);
 }
 
+void TokenSource::check_some() const {
+    constexpr std::int64_t kBlock = 1 << 16, kMostBlocks = 512;
+    const std::int64_t most = std::max<std::int64_t>(1, kMostBlocks / std::ssize(shards_));
+    std::vector<std::int32_t> tokens;
+    for (const TokenShard& shard : shards_) {
+        const std::int64_t all = (shard.tokens() - 1) / kBlock + 1, blocks = std::min(all, most);
+        for (std::int64_t i = 0; i < blocks; ++i) {
+            const std::int64_t begin = i * all / blocks * kBlock;  // evenly spread
+            tokens.resize(static_cast<std::size_t>(std::min(kBlock, shard.tokens() - begin)));
+            shard.read_targets(begin, vocabulary_, tokens);
+        }
+    }
+}
+
 std::vector<std::int64_t> TokenSource::documents(std::size_t shard, std::int64_t begin,
                                                  std::int64_t count) const {
     const std::optional<DocumentFile>& file = shards_.at(shard).documents();

@@ -81,6 +81,10 @@ class TokenSource {
     std::vector<std::int64_t> documents(std::size_t shard, std::int64_t begin,
                                         std::int64_t count) const;
 
+    /// Throws as fingerprint() for a wrong id or mask among a part of the tokens: those of up to 32
+    /// million, and as many blocks of longer files, which takes a tenth of a second.
+    void check_some() const;
+
     /// 16 digits that other tokens do not give. Reads all shards, several at once. Throws
     /// InputError for the first id outside the vocabulary and for a wrong mask.
     std::string fingerprint() const;

@@ -1,6 +1,7 @@
 // How are weights of other programs loaded, and which are refused?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -43,11 +44,13 @@ void check_tensor(const Checkpoint& file, const NamedTensor& expected, const Mod
     read_as_fp32(tensor, 0, 0, &ignored);  // refuses types that are not weights
 }
 
-/// Older checkpoints store the projection of a tied model a second time.
-void check_tied_projection(const Checkpoint& file, const ModelSpec& model) {
+/// Older checkpoints store the projection of a tied model a second time. Compares its first bytes.
+void check_tied_projection(const Checkpoint& file, const ModelSpec& model, std::size_t first) {
+    if (!model.tied_embeddings || !file.has(kProjection)) return;
     const TensorView projection = file.tensor(kProjection), embedding = file.tensor(kEmbedding);
     if (projection.dtype == embedding.dtype && projection.shape == embedding.shape &&
-        std::memcmp(projection.bytes.data(), embedding.bytes.data(), embedding.bytes.size()) == 0)
+        std::memcmp(projection.bytes.data(), embedding.bytes.data(),
+                    std::min(first, embedding.bytes.size())) == 0)
         return;
     throw InputError(
         fmt::format("{}: tensor \"{}\" differs from \"{}\", expected the same numbers, {} being "
@@ -61,12 +64,8 @@ void check_others(const Checkpoint& file, const std::vector<NamedTensor>& tensor
     for (const NamedTensor& tensor : tensors) known.insert(tensor.name);
     std::vector<std::string> others;
     for (const std::string& name : file.names()) {
-        if (known.contains(name) || name.ends_with("rotary_emb.inv_freq")) continue;
-        if (name == kProjection) {
-            check_tied_projection(file, model);
-        } else {
+        if (!known.contains(name) && name != kProjection && !name.ends_with("rotary_emb.inv_freq"))
             others.push_back(name);
-        }
     }
     if (others.empty()) return;
     throw InputError(
@@ -127,11 +126,13 @@ void verify_weights(const Checkpoint& file, const ParameterStore& store) {
 }  // namespace
 
 void check_weights(const std::string& path, const ModelSpec& model) {
-    open_weights(path, model, named_tensors(model));
+    constexpr std::size_t kTellsThemApart = 4096;  // load_weights() reads all, once
+    check_tied_projection(open_weights(path, model, named_tensors(model)), model, kTellsThemApart);
 }
 
 void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store) {
     const Checkpoint file = open_weights(path, model, store.tensors());
+    check_tied_projection(file, model, std::string_view::npos);
     verify_weights(file, store);
     for (const NamedTensor& tensor : store.tensors()) {
         const TensorView from = file.tensor(tensor.name);

@@ -26,10 +26,12 @@ void allow_many_files() {
 void check_inputs(const ModelSpec& model, const TrainingSpec& training,
                   const TrainSettings& settings, bool resumed) {
     for (const LayerSpec& kind : model.kinds) layer_layout(model, kind);
-    for (const auto* data : {&settings.data, &settings.validation})
-        if (!data->empty())
-            BatchSampler(open_tokens(*data, model.vocabulary, training.within_documents()),
-                         training.batch, training.sequence, settings.seed);
+    for (const auto* data : {&settings.data, &settings.validation}) {
+        if (data->empty()) continue;
+        TokenSource tokens = open_tokens(*data, model.vocabulary, training.within_documents());
+        tokens.check_some();
+        BatchSampler(std::move(tokens), training.batch, training.sequence, settings.seed);
+    }
     if (settings.load && !resumed) check_weights(*settings.load, model);
 }
 

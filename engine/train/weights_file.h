@@ -58,7 +58,8 @@ void copy_tensors(const Checkpoint& from, const std::vector<StoredTensor>& tenso
 /// `state_bytes` and are rounded to those of the store.
 void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& store);
 
-/// Throws InputError unless load_weights() finds the tensors of this model there. Reads none.
+/// Throws InputError unless load_weights() finds the tensors of this model there. Reads
+/// at most a page of two.
 void check_weights(const std::string& path, const ModelSpec& model);
 
 /// Fills the parameters from Hugging Face safetensors in BF16, F16, F32 or F64 (a file, an index of
