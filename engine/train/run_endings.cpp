@@ -25,18 +25,26 @@ std::string spike_words(const StepRecord& record, double deviations) {
         record.outcome.gradient_norm, deviations);
 }
 
-std::optional<std::string> grace_words(const TrainSettings& settings, Seconds save, Seconds step) {
-    if (save + step <= *settings.grace) return std::nullopt;
-    const std::string lost =
-        settings.save_every > 0
-            ? fmt::format("up to {} steps are done again, those since the last --save-every",
-                          settings.save_every)
-            : "all steps are done again; give --save-every";
-    return fmt::format(
-        "a checkpoint takes about {}{}, longer than --grace {:g} s: after a signal {}",
-        format_seconds(save),
-        step > 0 ? fmt::format(" after a step of {}", format_seconds(step)) : "", *settings.grace,
-        lost);
+std::string grace_words(const TrainSettings& settings, Seconds save, Seconds step,
+                        std::optional<std::int64_t> newest) {
+    const std::string takes =
+        fmt::format("a checkpoint takes about {}{}", format_seconds(save),
+                    step > 0 ? fmt::format(" after a step of {}", format_seconds(step)) : "");
+    if (save + step <= *settings.grace)
+        return fmt::format("{}, within --grace {:g} s{}", takes, *settings.grace,
+                           step > 0 ? ""
+                                    : fmt::format(" if the step before it takes less than {}",
+                                                  format_seconds(*settings.grace - save)));
+    std::string after;
+    if (settings.save_every > 0)
+        after = fmt::format("up to {} steps are done again, those since the last --save-every",
+                            settings.save_every);
+    else if (newest)
+        after = fmt::format("all steps after step {} are done again; give --save-every", *newest);
+    else
+        after = "it is tried, since there is no other, and may be lost; give --save-every";
+    return fmt::format("{}, longer than --grace {:g} s: after a signal {}", takes, *settings.grace,
+                       after);
 }
 
 std::string unsaved_words(const TrainSettings& settings, const StepRecord& record,

@@ -13,9 +13,10 @@ namespace sluice {
 /// Of a step whose loss or gradient is not finite.
 std::string divergence_words(const StepRecord& record);
 std::string spike_words(const StepRecord& record, double deviations);
-/// What a signal will cost with --grace, if a step and a checkpoint take longer: a sentence.
-/// `step`: 0 if it is not known.
-std::optional<std::string> grace_words(const TrainSettings& settings, Seconds save, Seconds step);
+/// Whether a step and a checkpoint fit in --grace, and else what a signal will cost: a sentence.
+/// `step`: 0 if it is not known. `newest`: the step of the newest checkpoint, if there is one.
+std::string grace_words(const TrainSettings& settings, Seconds save, Seconds step,
+                        std::optional<std::int64_t> newest);
 /// The run was interrupted at the end of a step that was not saved, since that takes `save` and
 /// less is `left` of --grace; `newest` is the step of the newest checkpoint.
 std::string unsaved_words(const TrainSettings& settings, const StepRecord& record,

@@ -37,8 +37,10 @@ void WholeRun::prepare() {
     if (settings_.grace) {
         checkpoints_->measure_disk(training_.state_bytes);
         const Seconds step = settings_.expected ? settings_.expected->step : 0;
-        if (const auto words = grace_words(settings_, checkpoints_->save_time(), step))
-            say(fmt::format("note: {}\n", *words));
+        const std::vector<std::int64_t> steps = checkpoint_steps(*settings_.out);
+        say(fmt::format("note: {}\n",
+                        grace_words(settings_, checkpoints_->save_time(), step,
+                                    steps.empty() ? std::nullopt : std::optional(steps.front()))));
     }
     const bool documents = training_.within_documents();
     sampler_ =

@@ -16,15 +16,23 @@ TrainSettings with_grace(Seconds grace, std::int64_t save_every) {
 }  // namespace
 
 TEST_CASE("grace: a run says at its start what a signal will cost", "[train]") {
-    CHECK_FALSE(grace_words(with_grace(30, 50), 20, 10));
+    CHECK(grace_words(with_grace(30, 50), 20, 10, {}) ==
+          "a checkpoint takes about 20.00 s after a step of 10.00 s, within --grace 30 s");
+    CHECK(grace_words(with_grace(30, 50), 20, 0, {}) ==
+          "a checkpoint takes about 20.00 s, within --grace 30 s if the step before it takes less "
+          "than 10.00 s");
     CHECK(
-        grace_words(with_grace(30, 50), 41, 0) ==
+        grace_words(with_grace(30, 50), 41, 0, {}) ==
         "a checkpoint takes about 41.00 s, longer than --grace 30 s: after a signal up to 50 steps "
         "are done again, those since the last --save-every");
     CHECK(
-        grace_words(with_grace(30, 0), 25, 10) ==
+        grace_words(with_grace(30, 0), 25, 10, 7) ==
         "a checkpoint takes about 25.00 s after a step of 10.00 s, longer than --grace 30 s: after "
-        "a signal all steps are done again; give --save-every");
+        "a signal all steps after step 7 are done again; give --save-every");
+    CHECK(
+        grace_words(with_grace(30, 0), 25, 10, {}) ==
+        "a checkpoint takes about 25.00 s after a step of 10.00 s, longer than --grace 30 s: after "
+        "a signal it is tried, since there is no other, and may be lost; give --save-every");
 }
 
 TEST_CASE("grace: what is not saved is said, and how fewer steps would be lost", "[train]") {
