@@ -9,6 +9,7 @@
 #include "engine/train/expected_step.h"
 #include "engine/train/progress.h"
 #include "engine/train/run_setup.h"
+#include "engine/train/training_checkpoint.h"
 #include "engine/train/training_run.h"
 #include "engine/watch/run_watch.h"
 #include "sim/base/format.h"
@@ -66,6 +67,8 @@ int train(const TrainFlags& flags) {
     check_files(flags);
     allow_many_files();
     const PlannedModel named = asked_scenario(flags.scenario).model;
+    refuse_latest("--model", named.model);
+    if (settings.load) refuse_latest("--load", *settings.load);
     const ModelSpec model = read_model(named);
     settings.model_files = settings.load.value_or(named.model);
     std::optional<RunCheckpoints> checkpoints;
@@ -91,9 +94,11 @@ int train(const TrainFlags& flags) {
         run_training(model, training, settings, checkpoints ? &*checkpoints : nullptr, measure);
     // As a shell reports what a signal ended: `train && publish` must not go on.
     const int unfinished = result.interrupted ? 128 + stop_signal() : 0;
+    const bool saved = settings.out && !result.unsaved && result.steps_done > 0;
     if (result.interrupted)
-        say(fmt::format("interrupted after step {} of {}{}\n", result.steps_done,
-                        flags.settings.steps, flags.settings.out ? "; --resume continues" : ""));
+        say(fmt::format(
+            "interrupted after step {} of {}{}\n", result.steps_done, settings.steps,
+            saved ? fmt::format("; --resume goes on from step {}", result.steps_done) : ""));
     if (!measure) return unfinished;
     if (!result.report) {
         say_on_stderr(fmt::format(

@@ -9,8 +9,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kAuto = "auto", kGiven = "given";
-
 void refuse_two_plans(const TrainFlags& flags) {
     if (flags.plan && flags.plan != kAuto && !flags.scenario.given.machine.machine.empty())
         throw InputError(fmt::format(
@@ -54,8 +52,7 @@ RunPlan kept_plan(const PlannedScenario& given, const SavedPlan& saved) {
 
 RunPlan asked_plan(const TrainFlags& flags, const std::optional<SavedPlan>& saved) {
     refuse_two_plans(flags);
-    const bool from_file = flags.plan && flags.plan != kAuto && flags.plan != kGiven;
-    if (from_file) return read_plan(flags);
+    if (flags.plan && !names_no_file(*flags.plan)) return read_plan(flags);
     const PlannedScenario given = asked_scenario(flags.scenario);
     if (saved && !flags.plan) return kept_plan(given, *saved);
     return {given, std::nullopt, false};

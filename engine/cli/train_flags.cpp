@@ -124,7 +124,9 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
     app.add_option("--machine", flags.scenario.given.machine.machine,
                    "a name of `sluice machines`, or this machine's profile: trains as --plan does "
                    "with the fastest plan for it, as sluice predict chooses it beside the options "
-                   "given; default: on a GPU, the machine of that list that is most like this one");
+                   "given; default: on a GPU, the machine of that list that is most like this one; "
+                   "after --resume it only predicts the plan of the checkpoint, unless --plan auto "
+                   "is given");
     app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)")
         ->check(has_name);
     app.add_option("--out", s.out, "folder of checkpoints")->check(has_name);
@@ -140,7 +142,7 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
         "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
     app.add_option("--grace", s.grace,
                    "seconds from a signal to the end of the machine, as 30 of a spot machine: a "
-                   "checkpoint that takes longer is not begun then")
+                   "checkpoint that takes longer is begun then only if there is no other")
         ->check(CLI::Range(1e-3, 1e6));
     app.add_flag("--save-best", s.save_best,
                  "save each step with a lower validation loss than all before, and keep the lowest "
@@ -175,8 +177,8 @@ void check_files(const TrainFlags& flags) {
     std::vector<std::string> inputs = input_files(flags.scenario);
     inputs.insert(inputs.end(), s.data.begin(), s.data.end());
     inputs.insert(inputs.end(), s.validation.begin(), s.validation.end());
-    for (const auto& input : {s.load, flags.plan})
-        if (input) inputs.push_back(*input);
+    if (s.load) inputs.push_back(*s.load);
+    if (flags.plan && !names_no_file(*flags.plan)) inputs.push_back(*flags.plan);
     check_output_files({{"--report", flags.report},
                         {"--trace", flags.trace},
                         {"--timeline", flags.timeline},

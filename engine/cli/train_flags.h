@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engine/train/run_settings.h"
 #include "sim/command_line/scenario.h"
@@ -19,6 +20,10 @@ struct TrainFlags {
 /// --data, --out, --plan and others that say what a run reads and writes.
 void add_run_flags(CLI::App& app, TrainFlags& flags);
 void add_optimizer_flags(CLI::App& app, TrainSettings& settings);
+
+/// Values of --plan that name no file.
+inline constexpr std::string_view kAuto = "auto", kGiven = "given";
+constexpr bool names_no_file(std::string_view plan) { return plan == kAuto || plan == kGiven; }
 
 /// Throws InputError if a file to write is an input or cannot be written.
 void check_files(const TrainFlags& flags);

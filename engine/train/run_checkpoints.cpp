@@ -57,7 +57,8 @@ std::optional<TrainingState> RunCheckpoints::load(ParameterStore& store,
     for (const std::string& folder : folders) {
         try {
             TrainingState state = load_checkpoint(folder, model_, store);
-            const std::string changes = changed_settings(folder, state.settings, settings);
+            const std::string changes =
+                changed_settings(folder, state.settings, settings, settings_.data);
             say(fmt::format("continuing from {}\n", folder));
             if (state.state_bytes != store.state_bytes())
                 say(fmt::format("note: --state-bytes was {} and is {}: the state is rounded\n",

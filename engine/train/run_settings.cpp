@@ -21,6 +21,18 @@ std::string shown(const Json& object, const std::string& key) {
     return object.contains(key) ? object[key].dump() : "not said";
 }
 
+[[noreturn]] void refuse_other_place(const std::string& folder, std::string_view key,
+                                     const std::string& before, const std::string& now,
+                                     const std::vector<std::string>& data) {
+    constexpr const char* kLost =
+        "so its place in the data would be lost; give the same, or start again with --load";
+    if (key == "seq" || key == "seed")
+        throw InputError(fmt::format("--{} is {}, but {} was trained with {}, {} {}", key, now,
+                                     folder, before, kLost, folder));
+    throw InputError(fmt::format("--data {}: holds other tokens than {} was trained on, {} {}",
+                                 fmt::join(data, " "), folder, kLost, folder));
+}
+
 }  // namespace
 
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
@@ -53,7 +65,7 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"epsilon", s.epsilon},
                 {"weight_decay", s.weight_decay},
                 {"max_norm", s.max_norm},
-                {"clipping", static_cast<int>(training.clipping)},
+                {"clipping", option_texts(training).at("clipping")},
                 {"on_spike", kOnSpikeNames[static_cast<std::size_t>(s.on_spike)]},
                 {"spike_deviations", s.spike_deviations},
                 {"micro_batch", training.micro_batch_sequences()},
@@ -70,21 +82,22 @@ bool same_validation(const std::string& saved, const std::string& now) {
 }
 
 std::string changed_settings(const std::string& folder, const std::string& saved,
-                             const std::string& now) {
+                             const std::string& now, const std::vector<std::string>& data) {
     const Json before = Json::parse(saved), after = Json::parse(now);
     std::string changes;
     for (const auto& [key, value] : after.items()) {
         if (before.contains(key) && before[key] == value) continue;
         const bool fixed =
             std::find(kMustNotChange.begin(), kMustNotChange.end(), key) != kMustNotChange.end();
-        if (fixed) {
-            throw InputError(
-                fmt::format("--resume: {} of {} is {}, expected {} as now; its place in the data "
-                            "would be lost: give the same value, or start again with --load {}",
-                            key, folder, shown(before, key), value.dump(), folder));
-        }
-        changes += fmt::format("{}{} is {} instead of {}", changes.empty() ? "" : ", ", key,
-                               value.dump(), shown(before, key));
+        if (fixed) refuse_other_place(folder, key, shown(before, key), value.dump(), data);
+        changes += changes.empty() ? "" : ", ";
+        if (key == "documents" || key == "validation")
+            changes += fmt::format("the {} data are others",
+                                   key == "documents" ? "documents of the" : "held-out");
+        else
+            changes += fmt::format("{} is {} instead of {}", key, value.dump(), shown(before, key));
+        if (key == "steps" && after["lr_schedule"] != "constant")
+            changes += ", which the learning rates from here on follow";
     }
     return changes;
 }

@@ -75,8 +75,8 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
 bool same_validation(const std::string& saved, const std::string& now);
 
 /// Compares a checkpoint's settings with the current ones. Throws InputError if the position in the
-/// data would have another meaning; returns one sentence on every other difference.
+/// data would have another meaning, that of `data`; returns one sentence on every other difference.
 std::string changed_settings(const std::string& folder, const std::string& saved,
-                             const std::string& now);
+                             const std::string& now, const std::vector<std::string>& data);
 
 }  // namespace sluice
