@@ -248,6 +248,8 @@ def prepare(given):
     names = [given.out]
     if given.held_out:
         names.append(given.out.with_name(given.out.stem + "-validation.bin"))
+    if not given.out.parent.is_dir():
+        raise BadInput(f"--out {given.out}: {given.out.parent} is no folder; make it first")
     for name in names:
         if any(name.resolve() == path.resolve() for path in given.files):
             raise BadInput(f"{name}: would replace an input; give another --out")
@@ -276,6 +278,10 @@ def prepare(given):
 if __name__ == "__main__":
     try:
         prepare(arguments())
-    except (BadInput, OSError) as error:
+    except BadInput as error:
         print(f"dev data: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else first_line(error)
+        print(f"dev data: {reason}; check its permissions and the disk", file=sys.stderr)
         sys.exit(2)

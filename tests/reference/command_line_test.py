@@ -71,6 +71,7 @@ class CommandLine(unittest.TestCase):
             (dict(validation=self.folder / "held.bin"), "held.bin"),
             (dict(load=self.folder / "weights"), "weights"),
             (dict(seq=20_000), "expected at least 20001"),
+            (dict(model=MODEL.replace("=256", "=200")), "expected less than the vocabulary of 200"),
             (dict(report=self.folder / "no" / "report.json"), "cannot be written"),
             (dict(out=locked / "out"), "a-file"),
             (dict(watch=locked / "page"), "--watch"),
@@ -93,8 +94,40 @@ class CommandLine(unittest.TestCase):
                 self.assertFalse((self.folder / "out").exists())
 
     def test_a_budget_that_is_too_small_is_named(self):
-        said = self.refusal(device_budget_bytes="1MB")
+        out = self.folder / "new" / "out"
+        said = self.refusal(device_budget_bytes="1MB", out=out)
         self.assertIn("does not fit: the budget of device memory needs", said)
+        self.assertFalse(out.parent.exists())
+
+    def test_what_cannot_be_continued_is_named(self):
+        out, other = self.folder / "out", write_tokens(self.folder / "other.bin", 9_000, 256)
+        run = lambda **options: subprocess.run(
+            self.words(out=out, **options), capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(run().returncode, 0)
+        first = out / "step-00000002"
+        for options, words in (
+            (dict(data=other), f"--data {other}: holds other tokens than {first} was trained on"),
+            (dict(seed=7), f"--seed is 7, but {first} was trained with 0,"),
+            (dict(seq=16), f"--seq is 16, but {first} was trained with 32,"),
+        ):
+            with self.subTest(**options):
+                self.assertIn(words, self.refusal(out=out, resume=True, **options))
+        for name in ("model", "load"):
+            said = self.refusal(**{name: out / "latest"})
+            self.assertIn(f"--{name} {out}/latest: is a file that names the newest checkpoint", said)
+        said = run(resume=True, steps=4).stdout
+        self.assertIn("steps is 4 instead of 2, which the learning rates from here on follow", said)
+
+    def test_a_grace_is_said_at_the_start(self):
+        grace = lambda seconds, **options: subprocess.run(
+            self.words(out=self.folder / str(seconds), grace=seconds, **options),
+            capture_output=True, text=True, timeout=60, check=True,
+        ).stdout
+        self.assertRegex(grace(1000), "note: a checkpoint takes about .*, within --grace 1000 s if")
+        self.assertIn("longer than --grace 0.001 s: after a signal it is tried,", grace(0.001))
+        self.assertIn("after a signal up to 2 steps are done", grace(0.002, save_every=2))
+        self.assertIn("--grace", self.refusal(grace=0, out=self.folder / "out"))
 
     def planner(self):
         planner = pathlib.Path(PROGRAM).parent / "sluice"

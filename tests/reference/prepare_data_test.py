@@ -169,11 +169,14 @@ class PrepareDataTest(ChatTest):
             self.prepared(self.chats)
 
     def test_the_program_ends_with_one_sentence(self):
-        words = [sys.executable, SCRIPT, self.chats, "--model", self.folder / "no", "--out", "a.bin"]
-        done = subprocess.run(words, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 2)
-        expected = f"--model {self.folder}/no: is no folder; name one with a tokenizer.json"
-        self.assertEqual(done.stderr, f"dev data: {expected}\n")
+        for model, out, expected in (
+            ("no", "a.bin", "--model {}/no: is no folder; name one with a tokenizer.json"),
+            (self.model, "no/a.bin", "--out {0}/no/a.bin: {0}/no is no folder; make it first"),
+        ):
+            words = [self.chats, "--model", self.folder / model, "--out", self.folder / out]
+            done = subprocess.run([sys.executable, SCRIPT, *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr, f"dev data: {expected.format(self.folder)}\n")
 
 
 if __name__ == "__main__":
