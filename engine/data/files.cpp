@@ -82,11 +82,14 @@ void ReadFile::read(std::int64_t begin, std::span<std::byte> out) const {
                 fmt::format("{}: cannot be read at byte {} ({}); check the disk it is "
                             "on",
                             path_, begin, reason(errno)));
-        if (count == 0)
+        if (count == 0) {
+            struct stat now {};
+            ::fstat(descriptor_, &now);
             throw InputError(
-                fmt::format("{}: ends at byte {}, but had {} bytes when it was opened; restore it "
-                            "and give --resume",
-                            path_, begin, size_));
+                fmt::format("{}: has {} bytes, but had {} when it was opened; restore it and give "
+                            "--resume",
+                            path_, now.st_size, size_));
+        }
         begin += count;
         out = out.subspan(static_cast<std::size_t>(count));
     }

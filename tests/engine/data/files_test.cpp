@@ -46,10 +46,9 @@ TEST_CASE("read file: a file that becomes shorter is an error of the input", "[d
     file.read(6, bytes);
     CHECK(bytes[3] == std::byte{'9'});
     std::filesystem::resize_file(temp.path("a"), 8);
-    CHECK(
-        input_error_of([&] { file.read(6, bytes); }) ==
-        temp.path("a") +
-            ": ends at byte 8, but had 10 bytes when it was opened; restore it and give --resume");
+    CHECK(input_error_of([&] { file.read(6, bytes); }) ==
+          temp.path("a") +
+              ": has 8 bytes, but had 10 when it was opened; restore it and give --resume");
 }
 
 TEST_CASE("tokens: data that is cut during a run is told, and the position stays", "[data]") {
@@ -58,7 +57,7 @@ TEST_CASE("tokens: data that is cut during a run is told, and the position stays
     BatchSampler sampler(open_tokens({temp.write("a.txt", text)}, 256), 4, 7, 1);
     sampler.next();
     std::filesystem::resize_file(temp.path("a.txt"), 1);
-    CHECK_THAT(input_error_of([&] { sampler.next(); }), ContainsSubstring("but had 64 bytes"));
+    CHECK_THAT(input_error_of([&] { sampler.next(); }), ContainsSubstring("but had 64 when"));
     CHECK(sampler.position() == 4);
 }
 
