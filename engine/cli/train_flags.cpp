@@ -143,7 +143,12 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
     app.add_option("--grace", s.grace,
                    "seconds from a signal to the end of the machine, as 30 of a spot machine: a "
                    "checkpoint that takes longer is begun then only if there is no other")
-        ->check(CLI::Range(1e-3, 1e6));
+        ->check([](const std::string& text) {
+            const double seconds = parse_number(text).value_or(0);
+            return seconds >= 1e-3 && seconds <= 1e6
+                       ? std::string()
+                       : text + " is no number of seconds from 0.001 to 1,000,000";
+        });
     app.add_flag("--save-best", s.save_best,
                  "save each step with a lower validation loss than all before, and keep the lowest "
                  "as best in --out")

@@ -127,7 +127,8 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(grace(1000), "note: a checkpoint takes about .*, within --grace 1000 s if")
         self.assertIn("longer than --grace 0.001 s: after a signal it is tried,", grace(0.001))
         self.assertIn("after a signal up to 2 steps are done", grace(0.002, save_every=2))
-        self.assertIn("--grace", self.refusal(grace=0, out=self.folder / "out"))
+        said = self.refusal(grace=0, out=self.folder / "out")
+        self.assertIn("--grace: 0 is no number of seconds from 0.001 to 1,000,000;", said)
 
     def planner(self):
         planner = pathlib.Path(PROGRAM).parent / "sluice"
