@@ -35,8 +35,8 @@ std::int64_t document_places(std::int64_t documents, std::int64_t tokens) {
 }
 
 std::int64_t longest_places(std::int64_t longest, std::int64_t sequence) {
-    constexpr std::int64_t kBlock = 64;
-    return std::min(std::max(power_from(longest), kBlock), sequence);
+    constexpr std::int64_t kLeast = 64;
+    return std::min(std::max(power_from(longest), kLeast), sequence);
 }
 
 std::int64_t document_places_bytes(std::int64_t count) {

@@ -22,7 +22,7 @@ struct DocumentPlaces {
 
 /// The power of two from `documents` on, so that few graphs are built, but at most `tokens`.
 std::int64_t document_places(std::int64_t documents, std::int64_t tokens);
-/// The power of two from `longest` on, of at least a block of cuDNN's queries, but at most
+/// The power of two from `longest` on, at least 64, so that few graphs are built, but at most
 /// `sequence`.
 std::int64_t longest_places(std::int64_t longest, std::int64_t sequence);
 std::int64_t document_places_bytes(std::int64_t count);
