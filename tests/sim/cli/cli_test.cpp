@@ -184,6 +184,11 @@ TEST_CASE("cli: a model is found by the name it has on a hub, and by its folder"
         "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128})");
     CHECK_THAT(run("models show '" + folder.path.string() + "'").output,
                ContainsSubstring("2 layers"));
+    const std::filesystem::path here = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path.parent_path());
+    CHECK_THAT(run("models show " + folder.path.filename().string()).output,
+               ContainsSubstring("2 layers"));
+    std::filesystem::current_path(here);
     check_mistake("models show '" + std::string(5000, 'x') + "'", {"unknown model"});
 }
 
