@@ -54,10 +54,11 @@ std::string unsaved_words(const TrainSettings& settings, const StepRecord& recor
     const auto every = static_cast<std::int64_t>(std::ceil(save / record.seconds));
     const bool helps = settings.save_every == 0 || every < settings.save_every;
     return fmt::format(
-        "step {} is not saved: that takes about {}, and {} of --grace are left; --resume goes on "
-        "from step {} and does {} step{} again{}",
-        record.step, format_seconds(save), format_seconds(std::max(left, 0.0)), newest, again,
-        again == 1 ? "" : "s",
+        "step {} is not saved: that takes about {}, and {}; --resume goes on from step {} and does "
+        "{} step{} again{}",
+        record.step, format_seconds(save),
+        left > 0 ? fmt::format("{} of --grace are left", format_seconds(left)) : "--grace is over",
+        newest, again, again == 1 ? "" : "s",
         helps ? fmt::format(", --save-every {} would leave fewer", every) : "");
 }
 

@@ -45,6 +45,6 @@ TEST_CASE("grace: what is not saved is said, and how fewer steps would be lost",
         "goes on from step 20 and does 7 steps again, --save-every 5 would leave fewer");
     record.step = 21;
     CHECK(unsaved_words(with_grace(30, 5), record, 20, 41, -2) ==
-          "step 21 is not saved: that takes about 41.00 s, and 0 us of --grace are left; --resume "
-          "goes on from step 20 and does 1 step again");
+          "step 21 is not saved: that takes about 41.00 s, and --grace is over; --resume goes on "
+          "from step 20 and does 1 step again");
 }
