@@ -133,6 +133,22 @@ class Adviser {
         for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
             for (const OptionAxis& axis : *axes)
                 for (const double value : values_around(axis)) add_neighbour(axis, value);
+        for (const OptionChange& other : other_numbers(request_)) add_other_numbers(other);
+    }
+
+    /// With the fastest plan of its own.
+    void add_other_numbers(const OptionChange& other) {
+        TrainingSpec training = advice_.best->training;
+        for (const Option& option : training_options())
+            if (is_free_choice(option)) option.set(training, option.get(request_.given));
+        other.option->set(training, other.value);
+        if (bound_scenario(point(training)).state == RowState::excluded) return;
+        training = choose_plan(grid_.models.front(), grid_.machines.front(), training,
+                               request_.fixed, request_.prices)
+                       .training;
+        add({other.option->field, option_text(request_.given, *other.option),
+             option_text(training, *other.option)},
+            training);
     }
 
     std::vector<double> values_around(const OptionAxis& axis) const {
@@ -167,10 +183,10 @@ class Adviser {
 
     void add_neighbour(const OptionAxis& axis, double value) {
         const TrainingSpec training = changed(axis, value);
-        Neighbour neighbour;
-        neighbour.option = axis.option->field;
-        neighbour.chosen = shown(axis, advice_.best->training);
-        neighbour.instead = shown(axis, training);
+        add({axis.option->field, shown(axis, advice_.best->training), shown(axis, training)},
+            training);
+    }
+    void add(Neighbour neighbour, const TrainingSpec& training) {
         GridPoint at = point(training);
         if (grid_.rule) at.against_rule = grid_.rule(training);
         neighbour.row = bound_scenario(at);
@@ -195,8 +211,8 @@ class Adviser {
         neighbour.speed_change = speed / best.tokens_per_s() - 1;
         neighbour.device_change = neighbour.row.device_peak - best.row.device_peak;
         neighbour.host_change = neighbour.row.host_peak - best.row.host_peak;
-        const double slower = best.row.step / best.row.step_high - 1;
-        neighbour.within_band = neighbour.speed_change > slower;
+        const double as_fast = best.row.step / (1 + neighbour.speed_change);
+        neighbour.within_band = as_fast > best.row.step_low && as_fast < best.row.step_high;
     }
 
     void find_nearest() {

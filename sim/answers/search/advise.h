@@ -24,7 +24,7 @@ struct AdvisedSettings {
 struct Neighbour {
     std::string option;           ///< field
     std::string chosen, instead;  ///< values
-    SearchRow row;                ///< simulated, too large or excluded
+    SearchRow row{};              ///< simulated, too large or excluded
     // If simulated: compared with the best settings.
     double speed_change = 0;  ///< change of tokens/s; -0.02: two percent fewer
     Bytes device_change = 0, host_change = 0;

@@ -139,4 +139,15 @@ ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
     return GridMaker(model, machine, request).make();
 }
 
+std::vector<OptionChange> other_numbers(const AdviceRequest& request) {
+    if (!request.given.schedule->ours) return {};
+    constexpr auto kFp8 = static_cast<double>(Compute::fp8);
+    std::vector<OptionChange> out = {{&training_option("compute"), kFp8}};
+    if (request.given.compute == Compute::fp8)
+        out = {{&training_option("head_gradients"), kFp8}, {&training_option("kept_bits"), 8}};
+    std::erase_if(
+        out, [&](const OptionChange& one) { return request.fixed.contains(one.option->field); });
+    return out;
+}
+
 }  // namespace sluice

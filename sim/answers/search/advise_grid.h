@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/answers/search/scenario_grid.h"
+#include "sim/plan/moves.h"
 #include "sim/specs/scenario/price.h"
 #include "sim/specs/scenario/scenario.h"
 
@@ -54,5 +55,9 @@ AdviceRequest advice_request(const PlannedScenario& planned);
 /// breaks a rule by itself.
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
                          const AdviceRequest& request);
+
+/// Values of options that may be faster but change the numbers of a training: shown beside the best
+/// settings, never chosen. FP8 first, then what gains with it.
+std::vector<OptionChange> other_numbers(const AdviceRequest& request);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
 // sluice advise as people run it.
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/sim/base/program_run.h"
@@ -130,4 +131,28 @@ TEST_CASE("advise: the nearest says what storage lacks, and prices what they do 
     // The line is folded at 160 characters.
     CHECK_THAT(priced, ContainsSubstring("the extra price of 2.00 TB of host memory") &&
                            ContainsSubstring("over 480.0 GB is not known"));
+}
+
+TEST_CASE("advise: shows what options that change numbers gain, and never chooses them",
+          "[search]") {
+    const auto shown = [](const std::string& flags) {
+        const auto advice = nlohmann::json::parse(
+            run_sluice("advise --json --model qwen2.5-7b --layers 4 --batch 8 " + flags)
+                .output)["machines"][0]["advice"];
+        std::map<std::string, double> gains;
+        for (const auto& one : advice["neighbours"])
+            if (one["instead"] == "fp8" || one["option"] == "kept_bits")
+                gains[one["option"]] = one["tokens_per_s_change_share"];
+        const bool given = flags.find("--compute fp8") != std::string::npos;
+        CHECK(advice["best"]["settings"].value("compute", "bf16") == (given ? "fp8" : "bf16"));
+        return gains;
+    };
+    const auto of_fp8 = shown("--machine h200-sxm-pcie5");
+    REQUIRE(of_fp8.size() == 1);
+    CHECK(of_fp8.at("compute") > 0.1);
+    CHECK(shown("--machine h200-sxm-pcie5 --compute bf16").empty());
+    CHECK(shown("--machine a100-80gb-sxm").empty());
+    const auto with_fp8 = shown("--machine h200-sxm-pcie5 --compute fp8");
+    CHECK((with_fp8.contains("head_gradients") && with_fp8.contains("kept_bits")));
+    CHECK(with_fp8.at("head_gradients") > 0);
 }

@@ -86,7 +86,9 @@ TEST_CASE("advise: neighbours differ in one choice and are no faster", "[search]
         INFO(n.option << " " << n.chosen << " " << n.instead);
         CHECK(n.option != "batch");
         CHECK(n.chosen != n.instead);
-        if (n.row.state == RowState::simulated) CHECK(n.speed_change < 0.007);
+        // FP8 is shown, but changes numbers.
+        if (n.row.state == RowState::simulated && n.option != "compute")
+            CHECK(n.speed_change < 0.007);
         if (n.row.state == RowState::too_large) CHECK(n.row.device_short + n.row.host_short > 0);
         // A lead counts only where the band leaves it one.
         if (n.within_band)
