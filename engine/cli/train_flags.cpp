@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -40,7 +41,11 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
         return number && std::isfinite(*number) ? "" : text + " is no finite number";
     };
     const auto above_zero = [](const std::string& text) {
-        return parse_number(text).value_or(0) > 0 ? "" : text + " is no number above 0";
+        using Limits = std::numeric_limits<float>;  // the optimizer computes in fp32
+        const double number = parse_number(text).value_or(0);
+        return number >= Limits::denorm_min() && number <= Limits::max()
+                   ? ""
+                   : text + " is no number above 0 that fp32 can hold";
     };
     const auto zero_or_more = [](const std::string& text) {
         return parse_number(text).value_or(-1) >= 0 ? "" : text + " is no number from 0 on";

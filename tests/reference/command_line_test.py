@@ -43,6 +43,8 @@ class CommandLine(unittest.TestCase):
             ("weight_decay", "nan"),
             ("save_every", "-1"),
             ("learning_rate", "0"),
+            ("learning_rate", "1e300"),
+            ("epsilon", "1e-300"),
             ("weight_decay", "-0.1"),
             ("out", ""),
             ("load", ""),
