@@ -110,8 +110,7 @@ std::string short_name(const std::string& what) {
 bool looks_like_path(const std::string& what) {
     std::error_code error;
     return what.find('/') != std::string::npos || what.ends_with(".json") ||
-           std::filesystem::is_regular_file(what, error) ||
-           std::filesystem::exists(what + "/config.json", error);
+           std::filesystem::exists(what, error);
 }
 
 }  // namespace

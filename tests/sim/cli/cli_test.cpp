@@ -188,6 +188,7 @@ TEST_CASE("cli: a model is found by the name it has on a hub, and by its folder"
     std::filesystem::current_path(folder.path.parent_path());
     CHECK_THAT(run("models show " + folder.path.filename().string()).output,
                ContainsSubstring("2 layers"));
+    check_mistake("models show .", {"./config.json: no such file"});
     std::filesystem::current_path(here);
     check_mistake("models show '" + std::string(5000, 'x') + "'", {"unknown model"});
 }
