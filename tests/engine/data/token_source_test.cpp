@@ -187,3 +187,16 @@ TEST_CASE("tokens: a wrong mask is refused with what is wrong", "[data]") {
                                      ": all 3 bytes are 0, expected a 1 for each token to "
                                      "learn; prepare the file again");
 }
+
+TEST_CASE("tokens: a wrong id in any file is found before all of them are read", "[data]") {
+    const TempFolder temp;
+    Ids16 ids(200'000, 5);
+    const std::string first = temp.write_numbers("a.bin", ids);
+    open_tokens({first}, 6).check_some();
+    ids.back() = 6;
+    const std::string second = temp.write_numbers("b.bin", ids);
+    CHECK_THAT(input_error_of([&] {
+                   open_tokens({first, second}, 6).check_some();
+               }),
+               ContainsSubstring(second + ": token 199999 (byte 399998) is 6, expected less than"));
+}

@@ -195,6 +195,8 @@ TEST_CASE("weights: a tensor too few or too many is told before anything is writ
               ": tensor \"lm_head.weight\" differs from \"model.embed_tokens.weight\", expected "
               "the same numbers, tiny being tied; give --untied, or a --model with "
               "tie_word_embeddings false");
+    CHECK(input_error_of([&] { check_weights(path, tied); }) == load_error(path, tied));
+    check_weights(path, untied);
 }
 
 TEST_CASE("weights: another shape, type or architecture is told before anything is written",
