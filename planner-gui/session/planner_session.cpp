@@ -128,14 +128,15 @@ void PlannerSession::cancel(JobKind kind) { newest_[index(kind)].request_stop();
 void PlannerSession::compare(const PlannedScenario& planned) {
     post_job(JobKind::compare, [planned](const Teller& tell) {
         Scenario s = resolve(planned);
+        const PriceList prices = price_list(s.profile, s.money.quotes);
         std::vector<ClusterToCompare> others;
         if (s.training.schedule->several_gpus)  // along with the systems of one of its GPUs
             others.push_back(
-                {s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus), &s.profile});
+                {s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus), prices});
         s.training.schedule = Schedule();
         const std::set<std::string> given = given_options(planned);
         Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
-                                         others, &s.profile, &given);
+                                         others, prices, &given);
         out.left_out = left_out(s.machine);
         tell.send(&PlannerSession::compared, std::move(out));
     });

@@ -43,7 +43,7 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
     out.scenario = resolve(planned);
     const Scenario& s = out.scenario;
     const MachineMoney money = machine_money(s.profile, s.machine, s.money);
-    wanted.prices = &s.profile;
+    wanted.prices = money.prices;
     const std::set<std::string> given = given_options(planned);
     if (wanted.remedies) wanted.faster_beside = &given;
     int stages = 0;

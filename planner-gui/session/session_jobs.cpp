@@ -111,8 +111,8 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
 PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed) {
     const Scenario s = resolve(planned);
     if (!has_plan_choices(s.training.schedule)) return planned;
-    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed,
-                                          machine_money(s.profile, s.machine, s.money).prices);
+    const PlanChoice choice =
+        choose_plan(s.model, s.machine, s.training, fixed, price_list(s.profile, s.money.quotes));
     return with_settings(std::move(planned), changed_settings(s.training, choice.training));
 }
 

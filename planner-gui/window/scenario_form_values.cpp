@@ -19,8 +19,7 @@ const Option* option_of(const QString& field) {
 /// Offers by name, and "Nebius on-demand: rented, 2026-05-25, $3.50 an hour for each GPU".
 std::vector<std::pair<QString, QString>> offers_of(const Scenario& scenario) {
     std::vector<std::pair<QString, QString>> out;
-    const PriceList prices =
-        with_quotes(price_list(scenario.profile), scenario.money.quotes, scenario.profile.id);
+    const PriceList prices = price_list(scenario.profile, scenario.money.quotes);
     for (const Offer& one : prices.offers)
         out.emplace_back(
             qtext(one.name),

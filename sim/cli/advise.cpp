@@ -72,12 +72,12 @@ AdviceRequest read_request(const AdviseFlags& flags, const PlannedScenario& aske
     return request;
 }
 
-/// The price that --price gives, else the typical rent of the machine's profile.
-std::optional<Payment> price_of(const std::string& machine, const MachineProfile& profile,
+/// The price that --price gives, else the typical rent.
+std::optional<Payment> price_of(const std::string& machine, const PriceList& rents,
                                 const std::map<std::string, double>& prices,
                                 const NodeShare& share) {
     const auto given = prices.find(machine);
-    if (given == prices.end()) return hourly_cost(profile, share);
+    if (given == prices.end()) return typical_rent(rents, share);
     Payment out;
     out.name = "--price";
     out.origin = "as given";
@@ -109,30 +109,33 @@ int run_advise(const AdviseFlags& flags) {
     std::optional<double> most_usd;
     if (flags.most_usd)
         most_usd = number_of(*flags.most_usd, "--max-usd-per-hour", 0, 1e9, "dollars an hour");
+    const std::vector<Quote> quotes = read_money(asked).quotes;
     const int workers = processes_of(flags.workers);
     const ModelSpec model = read_model(asked.model);
     std::vector<MachineAdvice> machines;
-    std::vector<ProfiledMachine> profiled;
+    std::vector<MachineSpec> specs;
+    std::vector<PriceList> rents;
     std::vector<ScenarioGrid> grids;  // all mistakes before any work
     for (const std::string& name : names) {
         asked.machine.machine = name;
-        profiled.push_back(read_machine(asked.machine));
-        const auto& [profile, machine] = profiled.back();
+        const ProfiledMachine read = read_machine(asked.machine);
+        const MachineSpec& machine = specs.emplace_back(read.spec);
+        rents.push_back(price_list(read.profile, quotes));
         // The share of a node is known with the plan; until then, that of its GPUs.
         const NodeShare least{static_cast<double>(request.given.gpus), machine.host.gpus};
-        machines.push_back({machine.id, price_of(name, profile, prices, least), "", std::nullopt});
+        machines.push_back(
+            {machine.id, price_of(name, rents.back(), prices, least), "", std::nullopt});
         machines.back().left_out = over_budget(machines.back().price, most_usd);
         grids.push_back(advice_grid(model, machine, request));
     }
     for (std::size_t i = 0; i < machines.size(); ++i) {
         MachineAdvice& one = machines[i];
         if (!one.left_out.empty()) continue;
-        const auto& [profile, machine] = profiled[i];
-        request.prices = price_list(profile);
+        request.prices = rents[i];
         one.advice = advise_with_progress(grids[i], request, workers);
         if (!one.advice->best) continue;
-        const Prediction best = predict(model, machine, one.advice->best->training);
-        one.price = price_of(names[i], profile, prices, best.share);
+        const Prediction best = predict(model, specs[i], one.advice->best->training);
+        one.price = price_of(names[i], rents[i], prices, best.share);
         one.left_out = over_budget(one.price, most_usd);
         one.asked = best.asked;
         if (!flags.planned_too && !best.asked.runs_today.runs())
@@ -159,7 +162,7 @@ void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
         ->group("Constraints");
     command
         .add_option("--price", flags.prices,
-                    "NAME=DOLLARS an hour for a machine; default: the median rent of its profile")
+                    "NAME=DOLLARS an hour for a machine; default: the median of its rents")
         ->group("Constraints");
     command
         .add_option(
@@ -187,6 +190,7 @@ void add_advise(CLI::App& app, Command& chosen) {
                         "as for predict; from several, the fastest is chosen too");
     add_planned_too_flag(*command, flags->planned_too);
     add_workers_flag(*command, flags->workers);
+    add_quotes_flag(*command, flags->scenario);
     add_constraint_flags(*command, *flags);
     add_option_flags(*command, flags->scenario.given.training, [](const Option& option) {
         return std::string(option.help) + "; if given, it is fixed";

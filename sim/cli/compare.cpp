@@ -71,14 +71,16 @@ int run_compare(const CompareFlags& flags) {
     const std::vector<Schedule> schedules =
         flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine.spec);
     const std::vector<ClusterFlag> named = read_clusters(flags.clusters);
+    const std::vector<Quote> quotes = read_money(asked).quotes;
     std::vector<ClusterToCompare> clusters;
     for (const ClusterFlag& cluster : named)
-        clusters.push_back({resolve_machine(cluster.profile), cluster.gpus, &cluster.profile});
+        clusters.push_back(
+            {resolve_machine(cluster.profile), cluster.gpus, price_list(cluster.profile, quotes)});
     const std::set<std::string> given = given_options(asked);
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
         comparisons.push_back(compare(model, machine.spec, training, schedules, clusters,
-                                      &machine.profile,
+                                      price_list(machine.profile, quotes),
                                       flags.plan.chooses(flags.scenario) ? &given : nullptr));
         comparisons.back().planned_too = flags.planned_too;
         if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
@@ -109,6 +111,7 @@ void add_compare(CLI::App& app, Command& chosen) {
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
     add_plan_flag(*command, flags->plan);
+    add_quotes_flag(*command, flags->scenario);
     add_planned_too_flag(*command, flags->planned_too);
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per system")->group("Output");

@@ -27,13 +27,13 @@ int run_cost_command(const CostFlags& flags) {
     const Scenario scenario = resolve(asked);
     const std::set<std::string> given = given_options(asked);
     const MachineSpec& machine = scenario.machine;
+    const CostQuery& query = scenario.money;
+    const MachineMoney money = machine_money(scenario.profile, machine, query);
     const Prediction report =
         predict(scenario.model, machine, scenario.training,
                 {.band = Wanted::Band::always,
-                 .prices = &scenario.profile,
+                 .prices = money.prices,
                  .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
-    const CostQuery& query = scenario.money;
-    const MachineMoney money = machine_money(scenario.profile, machine, query);
     const CostAnswer answer = answer_cost(report, machine, money, query);
     if (query.buy && !answer.payment)
         throw InputError(fmt::format("--buy on {}: {}", machine.id, answer.missing));

@@ -36,7 +36,7 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
         wanted.chosen_beside = &given;
     else if (wanted.suggestions)
         wanted.faster_beside = &given;
-    wanted.prices = &s.profile;
+    wanted.prices = price_list(s.profile, s.money.quotes);
     return predict(s.model, s.machine, s.training, wanted);
 }
 
@@ -60,6 +60,7 @@ int run_explain(const PlanFlags& flags) {
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
     add_scenario_flags(command, flags.scenario);
     add_plan_flag(command, flags.plan);
+    add_quotes_flag(command, flags.scenario);
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ int run_sensitivity(const SensitivityFlags& flags) {
     const PlannedScenario asked = asked_scenario(flags.scenario);
     const Scenario s = resolve(asked);
     const bool chooses = flags.plan.chooses(flags.scenario);
-    const Sensitivity all = sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu,
-                                        chooses ? given_options(asked) : std::set<std::string>{},
-                                        chooses ? Plans::chosen : Plans::given);
+    const Sensitivity all =
+        sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu,
+                    chooses ? given_options(asked) : std::set<std::string>{},
+                    chooses ? Plans::chosen : Plans::given, price_list(s.profile, s.money.quotes));
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
     return print(flags.json ? sensitivity_json(all) : folded(sensitivity_text(all)));
 }
@@ -46,6 +47,7 @@ void add_sensitivity(CLI::App& app, Command& chosen) {
     command->add_option("--next-gpu", flags->gpu,
                         "a machine whose GPU is tried; default: the next one of the library");
     add_plan_flag(*command, flags->plan);
+    add_quotes_flag(*command, flags->scenario);
     add_json_flag(*command, flags->json);
     command->add_option("--svg", flags->svg_file, "write the gains as a tornado picture")
         ->group("Output");

@@ -9,6 +9,21 @@
 #include "sim/specs/scenario/project_file.h"
 
 namespace sluice {
+namespace {
+
+void add_money_flag(CLI::App& command, ScenarioFlags& flags, const MoneyOption& option) {
+    flags.money_fields.insert(option.field);
+    const auto set = [&given = flags.given.money, &option](const std::string& text) {
+        given[option.field] = text;
+    };
+    CLI::Option* const flag =
+        option.kind == MoneyOption::Kind::flag
+            ? command.add_flag_callback(money_flag(option), [set] { set("1"); })
+            : command.add_option_function<std::string>(money_flag(option), set);
+    flag->description(money_help(option))->group("Money and energy");
+}
+
+}  // namespace
 
 void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
     add_scenario_flag(command, flags);
@@ -61,23 +76,19 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
 }
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags) {
-    flags.takes_money = true;
-    for (const MoneyOption& option : money_options()) {
-        const auto set = [&given = flags.given.money, &option](const std::string& text) {
-            given[option.field] = text;
-        };
-        CLI::Option* const flag =
-            option.kind == MoneyOption::Kind::flag
-                ? command.add_flag_callback(money_flag(option), [set] { set("1"); })
-                : command.add_option_function<std::string>(money_flag(option), set);
-        flag->description(money_help(option))->group("Money and energy");
-    }
+    for (const MoneyOption& option : money_options()) add_money_flag(command, flags, option);
+}
+
+void add_quotes_flag(CLI::App& command, ScenarioFlags& flags) {
+    for (const MoneyOption& option : money_options())
+        if (option.field == std::string_view("quotes")) add_money_flag(command, flags, option);
 }
 
 PlannedScenario base_scenario(const ScenarioFlags& flags) {
     if (!flags.scenario_file) return {};
     PlannedScenario base = read_planned_scenario(*flags.scenario_file);
-    if (!flags.takes_money) base.money.clear();
+    std::erase_if(base.money,
+                  [&](const auto& one) { return !flags.money_fields.contains(one.first); });
     return base;
 }
 

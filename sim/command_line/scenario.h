@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct ScenarioFlags {
     std::optional<std::string> scenario_file;  ///< --scenario: from a project
     std::optional<std::string> training_file;  ///< --training
     PlannedScenario given;                     ///< by the other flags
-    bool takes_money = false;                  ///< the command has the flags of money
+    std::set<std::string> money_fields;        ///< of money for which the command has flags
 };
 
 /// --scenario and the flags of model, machine and training.
@@ -38,9 +39,11 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
                       const std::function<std::string(const Option&)>& help = option_help);
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
+/// Of money --quotes alone, for commands that choose plans and do not tell costs.
+void add_quotes_flag(CLI::App& command, ScenarioFlags& flags);
 
-/// The scenario of --scenario; empty without the flag, and without money if the command takes none.
-/// Throws InputError, like all readers here.
+/// The scenario of --scenario; empty without the flag, and of money with what the command
+/// takes. Throws InputError, like all readers here.
 PlannedScenario base_scenario(const ScenarioFlags& flags);
 /// `base`, changed by --training and then by the other flags.
 PlannedScenario with_flags(PlannedScenario base, const ScenarioFlags& flags);

@@ -165,7 +165,7 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
 
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
-                   const std::vector<ClusterToCompare>& clusters, const MachineProfile* prices,
+                   const std::vector<ClusterToCompare>& clusters, const PriceList& prices,
                    const std::set<std::string>* chosen_beside) {
     check_options(asked, schedules, !clusters.empty());
     std::vector<TrainingSpec> trainings;

@@ -61,7 +61,7 @@ std::optional<double> relative_speed(const Comparison& comparison, const Compare
 struct ClusterToCompare {
     MachineSpec machine;
     std::int64_t gpus = 1;
-    const MachineProfile* prices = nullptr;  ///< for an hour, as in Wanted
+    PriceList prices = {};  ///< as in Wanted
 };
 
 /// The schedules for one machine, in the order of their table.
@@ -83,8 +83,7 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 /// Wanted. Throws InputError, also if none of the systems has a changed option.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
-                   const std::vector<ClusterToCompare>& clusters = {},
-                   const MachineProfile* prices = nullptr,
+                   const std::vector<ClusterToCompare>& clusters = {}, const PriceList& prices = {},
                    const std::set<std::string>* chosen_beside = nullptr);
 
 }  // namespace sluice

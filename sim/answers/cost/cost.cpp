@@ -212,8 +212,7 @@ std::string format_days(const Banded& days) {
 
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,
                            const CostQuery& query) {
-    MachineMoney money{with_quotes(price_list(profile), query.quotes, profile.id),
-                       power_spec(profile, machine), unpriced_memory(profile)};
+    MachineMoney money{price_list(profile, query.quotes), power_spec(profile, machine)};
     if (query.host_w && money.power.known()) {
         money.power.host_w = query.host_w;
         money.power.host_given = true;
@@ -243,7 +242,7 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     if (!out)
         if (const Purchase all = purchase(money.prices, query, report.share); all.missing.empty())
             out = bought(all, report.share, query.terms);
-    if (out && !out->given) out->unpriced = money.unpriced;
+    if (out && !out->given) out->unpriced = money.prices.unpriced;
     return out;
 }
 
@@ -270,7 +269,8 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     add_others(answer, report, machine, money, query);
     compare_ways(answer, report, machine, money, query);
     const bool any_price = answer.payment || !answer.others.empty();
-    if (any_price && !money.unpriced.empty()) answer.assumptions.push_back(money.unpriced);
+    if (any_price && !money.prices.unpriced.empty())
+        answer.assumptions.push_back(money.prices.unpriced);
     if (any_price) say_what_is_paid_for(answer, report, machine);
     if (answer.payment ? answer.payment->pays_electricity || answer.can_break_even() : false)
         answer.assumptions.push_back(fmt::format(

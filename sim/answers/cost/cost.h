@@ -65,7 +65,6 @@ struct CostAnswer {
 struct MachineMoney {
     PriceList prices;
     PowerSpec power;
-    std::string unpriced;  ///< host memory that no price includes: unpriced_memory()
 };
 
 MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& machine,

@@ -21,11 +21,22 @@ TrainingSpec on_gpus(TrainingSpec training, std::int64_t gpus) {
     return training_of(schedule_with(&ScheduleRecord::several_gpus), training);
 }
 
+CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
+    CostQuery query = asked.money.value_or(request.money);
+    if (!asked.usd_per_hour) return query;
+    query.usd_per_hour = asked.usd_per_hour;
+    query.usd_per_hour_flag = "--price";
+    query.offer.reset();
+    query.price_usd.reset();
+    query.buy = false;
+    return query;
+}
+
 /// The best settings; if none fit, the nearest ones; if those are not known either, the given ones.
 TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
                      const MachineSpec& machine) {
     AdviceRequest advice = *request.advise;
-    advice.prices = price_list(asked.profile);
+    advice.prices = price_list(asked.profile, money_of(request, asked).quotes);
     if (asked.gpus > 0) {
         advice.given.schedule = schedule_with(&ScheduleRecord::several_gpus);
         advice.given.gpus = asked.gpus;
@@ -37,17 +48,6 @@ TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
     const Advice found = advise(grid, advice, request.workers);
     if (found.best) return found.best->training;
     return found.nearest ? found.nearest->training : advice.given;
-}
-
-CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
-    CostQuery query = asked.money.value_or(request.money);
-    if (!asked.usd_per_hour) return query;
-    query.usd_per_hour = asked.usd_per_hour;
-    query.usd_per_hour_flag = "--price";
-    query.offer.reset();
-    query.price_usd.reset();
-    query.buy = false;
-    return query;
 }
 
 /// "gh200-480gb", "8 x h100-sxm-pcie5"; with its scenario where the request has that twice.
@@ -97,10 +97,12 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.machine = machine;
     out.name = name_of(request, asked);
     const bool chooses = request.chosen_beside && !asked.training;
+    const CostQuery query = money_of(request, asked);
+    const MachineMoney money = machine_money(asked.profile, machine, query);
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits,
                               .suggestions = true,
-                              .prices = &asked.profile,
+                              .prices = money.prices,
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
         if (const auto other = fastest_that_runs(request, machine, *request.chosen_beside)) {
@@ -109,11 +111,16 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
             out.name += fmt::format(" ({})", other->schedule->name);
         }
     }
-    const CostQuery query = money_of(request, asked);
-    const MachineMoney money = machine_money(asked.profile, machine, query);
     out.cost = answer_cost(out.prediction, machine, money, query);
     out.together = full_node(out.prediction, machine, money, query);
     return out;
+}
+
+/// Of the best candidate's machine, with its quotes.
+PriceList prices_of(const Decision& decision) {
+    const DecisionRequest& request = decision.request;
+    const AskedMachine& asked = request.machines[*decision.chosen];
+    return price_list(asked.profile, money_of(request, asked).quotes);
 }
 
 /// Other systems use the best candidate's settings that they have, or where plans were chosen,
@@ -138,7 +145,7 @@ void compare_others(Decision& decision) {
     std::vector<ClusterToCompare> clusters;
     if (cluster) clusters.push_back({best.machine, best.report().asked.training.gpus});
     decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters,
-                             nullptr, chooses ? &*beside : nullptr);
+                             prices_of(decision), chooses ? &*beside : nullptr);
     decision.other->left_out = std::move(not_compared);
     decision.other->planned_too = decision.request.planned_too;
 }
@@ -148,11 +155,11 @@ void add_upgrades(Decision& decision) {
     const TrainingSpec& training = best.report().asked.training;
     const auto& advise = decision.request.advise;
     if (!training.schedule->several_gpus)
-        decision.upgrades =
-            sensitivity(decision.request.model, best.profile, best.machine, training, "",
-                        advise ? advise->fixed
-                               : decision.request.chosen_beside.value_or(std::set<std::string>{}),
-                        decision.request.chosen_beside ? Plans::chosen : Plans::given);
+        decision.upgrades = sensitivity(
+            decision.request.model, best.profile, best.machine, training, "",
+            advise ? advise->fixed
+                   : decision.request.chosen_beside.value_or(std::set<std::string>{}),
+            decision.request.chosen_beside ? Plans::chosen : Plans::given, prices_of(decision));
 }
 
 /// Numbers of the machine that this step does not use.

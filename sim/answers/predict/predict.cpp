@@ -38,10 +38,6 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
     };
 }
 
-PriceList prices_of(const Wanted& wanted) {
-    return wanted.prices == nullptr ? PriceList{} : price_list(*wanted.prices);
-}
-
 /// A plan that gains more than kLeastGain, or that fits where the predicted one does not.
 std::optional<PlanChoice> faster_plan(const ModelSpec& model, const MachineSpec& machine,
                                       const TimedPlan& than, const std::set<std::string>& fixed,
@@ -67,7 +63,7 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     out.step = predict_step(plan, machine, training);
     out.plan = std::move(plan);
     out.share = node_share(out, machine);
-    if (wanted.prices != nullptr) out.cost = hourly_cost(*wanted.prices, out.share);
+    out.cost = typical_rent(wanted.prices, out.share);
     tell(out);
     const bool fits = out.plan.fit.fits();
     if (wanted.suggestions && !fits) out.advice = find_suggestions(out, model, machine);
@@ -77,8 +73,7 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
         out.other_rates = at_other_rates(out, machine);
     if (out.band || wanted.suggestions) tell(out);
     if (wanted.faster_beside != nullptr)
-        out.faster_plan =
-            faster_plan(model, machine, out, *wanted.faster_beside, prices_of(wanted));
+        out.faster_plan = faster_plan(model, machine, out, *wanted.faster_beside, wanted.prices);
     if (wanted.remedies) {
         out.advice.remedies = find_remedies(out, machine);
         tell(out);
@@ -108,7 +103,7 @@ Prediction predict(const ModelSpec& model, const MachineSpec& machine, const Tra
     check_training_spec(asked);
     std::optional<PlanChoice> choice;
     if (wanted.chosen_beside != nullptr && has_plan_choices(asked.schedule))
-        choice = choose_plan(model, machine, asked, *wanted.chosen_beside, prices_of(wanted));
+        choice = choose_plan(model, machine, asked, *wanted.chosen_beside, wanted.prices);
     const TrainingSpec training = choice ? choice->training : asked;
     return predict_plan(planned_step(plan_step(model, machine, training), machine, training), model,
                         machine, training, std::move(choice), wanted, so_far);

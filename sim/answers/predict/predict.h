@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sim/answers/predict/prediction.h"
-#include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/scenario/price.h"
 
 namespace sluice {
 
@@ -18,8 +18,9 @@ struct Wanted {
     bool suggestions = false;  ///< if it does not fit; some dozens of plans
     bool remedies = false;     ///< some tens of simulations
     bool other_rates = false;  ///< where the plan is ours; twelve simulations
-    /// Price of an hour by its typical offer, which a chosen plan considers.
-    const MachineProfile* prices = nullptr;
+    /// Of the machine, with the user's quotes: the price of an hour is that of the typical rent,
+    /// which a chosen plan considers.
+    PriceList prices = {};
     /// Chooses the plan first; options with these fields keep their values. Null: all do.
     const std::set<std::string>* chosen_beside = nullptr;
     /// Looks for a faster plan, in which options with these fields keep their values. Null: does

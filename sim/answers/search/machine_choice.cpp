@@ -95,7 +95,7 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
     std::vector<std::string> capped;
     for (const std::string& id : library_machines()) {
         MachineProfile profile = read_machine_profile(id);
-        if (!unpriced_too && with_quotes(price_list(profile), query.quotes, id).empty()) {
+        if (!unpriced_too && price_list(profile, query.quotes).empty()) {
             out.without_price.push_back(id);
             continue;
         }

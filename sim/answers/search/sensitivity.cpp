@@ -148,8 +148,8 @@ std::optional<Prediction> not_slower(const ModelSpec& model, const MachineSpec& 
 
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
-                        const std::string& gpu, const std::set<std::string>& fixed, Plans plans) {
-    const PriceList prices = price_list(profile);
+                        const std::string& gpu, const std::set<std::string>& fixed, Plans plans,
+                        const PriceList& prices) {
     std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed, plans, prices);
     if (!base)
         throw InputError(

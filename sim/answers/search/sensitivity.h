@@ -41,7 +41,8 @@ enum class Plans { given, chosen };
 /// fast, 8 more cores, host memory 25% faster, the next GPU of the library (or `gpu`, another
 /// machine's). Before and after, it takes the fastest of the given settings and
 /// faster_with_more_memory(), so that all memory is used, or with chosen plans the fastest plan;
-/// options of `fixed` do not change. Throws InputError if no settings fit the machine.
+/// options of `fixed` do not change. Chosen plans consider `prices` of the machine. Throws
+/// InputError if no settings fit the machine.
 ///
 /// The band of a gain: each group of rates is moved to both ends of its range before and after at
 /// the same time, and the changes of the gain are combined as in prediction_band.h. Parts that the
@@ -50,6 +51,6 @@ enum class Plans { given, chosen };
 Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const MachineSpec& machine, const TrainingSpec& training,
                         const std::string& gpu, const std::set<std::string>& fixed = {},
-                        Plans plans = Plans::given);
+                        Plans plans = Plans::given, const PriceList& prices = {});
 
 }  // namespace sluice

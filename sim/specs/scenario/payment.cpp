@@ -149,12 +149,7 @@ std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& sh
     if (too_small > 0)
         out.origin += fmt::format("; {} other offer{} not connect {:g} GPUs", too_small,
                                   too_small == 1 ? " does" : "s do", out.paid->needed);
-    return out;
-}
-
-std::optional<Payment> hourly_cost(const MachineProfile& profile, const NodeShare& share) {
-    std::optional<Payment> out = typical_rent(price_list(profile), share);
-    if (out) out->unpriced = unpriced_memory(profile);
+    out.unpriced = prices.unpriced;
     return out;
 }
 

@@ -83,11 +83,9 @@ std::string no_rent_holds(const PriceList& prices, const NodeShare& share,
 /// The rent of an offer; `gpus_paid` replaces the plan's share.
 Payment rented(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid = {});
 /// The median of holding_rents(), of an even number the cheaper of the two in the middle: neither
-/// the cheapest corner of the market nor a list price that few pay. Says the spread of all. Empty
-/// if no rent holds.
+/// the cheapest corner of the market nor a list price that few pay. Says the spread of all, and
+/// which host memory it does not include. Empty if no rent holds.
 std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& share,
                                     std::optional<double> gpus_paid = {});
-/// The same from a profile, with a sentence about host memory that it does not include.
-std::optional<Payment> hourly_cost(const MachineProfile& profile, const NodeShare& share);
 
 }  // namespace sluice

@@ -100,6 +100,7 @@ PriceList price_list(const MachineProfile& profile) {
         prices.memory_gb = *memory->value > sold ? orderable_memory_gb(*memory->value) : sold;
         prices.system_memory_gb = profile.number("price.system_memory_gb").value_or(sold);
     }
+    prices.unpriced = unpriced_memory(profile);
     return prices;
 }
 

@@ -46,6 +46,7 @@ struct PriceList {
     std::string gpu_source, system_source;
     double memory_gb = 0;         ///< of the host; in an orderable size if the user gives it
     double system_memory_gb = 0;  ///< that the system's price includes
+    std::string unpriced = {};    ///< host memory that no price includes: unpriced_memory()
 
     bool empty() const { return offers.empty() && !gpu_usd && !system_usd; }
 };

@@ -135,11 +135,11 @@ std::vector<Quote> read_quotes(const std::string& file) {
     return out;
 }
 
-PriceList with_quotes(PriceList prices, const std::vector<Quote>& quotes,
-                      const std::string& machine) {
+PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& quotes) {
+    PriceList prices = price_list(profile);
     std::optional<double> cheapest;  // purchase, for one GPU
     for (const Quote& quote : quotes) {
-        if (quote.machine != machine) continue;
+        if (quote.machine != profile.id) continue;
         if (quote.usd_per_hour > 0) {
             prices.offers.push_back({.name = quote.provider,
                                      .path = name_of(quote),

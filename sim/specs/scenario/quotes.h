@@ -23,9 +23,8 @@ struct Quote {
 /// InputError: file, line, column, value, expectation.
 std::vector<Quote> read_quotes(const std::string& file);
 
-/// With the quotes for that machine: rents as offers; the cheapest purchase for a GPU replaces the
-/// price of the profile's system.
-PriceList with_quotes(PriceList prices, const std::vector<Quote>& quotes,
-                      const std::string& machine);
+/// The prices of a profile and the quotes for its machine: rents as offers; the cheapest purchase
+/// for a GPU replaces the price of the profile's system.
+PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& quotes);
 
 }  // namespace sluice

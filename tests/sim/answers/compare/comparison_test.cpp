@@ -181,7 +181,7 @@ TEST_CASE("compare: streamed takes the fastest plan beside what is given", "[com
     const std::set<std::string> free = {"batch"}, fixed = {"batch", "resident_layers"};
     const auto with = [&](const std::set<std::string>* chosen_beside) {
         return compare(small_model(8), machine(), asked,
-                       {Schedule("streamed"), Schedule("megatrain")}, {}, nullptr, chosen_beside);
+                       {Schedule("streamed"), Schedule("megatrain")}, {}, {}, chosen_beside);
     };
     const Comparison given = with(nullptr), chosen = with(&free), kept = with(&fixed);
     const Prediction& ours = chosen.systems[0].report;

@@ -172,7 +172,7 @@ TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {
 
 TEST_CASE("cost query: which payment is taken", "[cost]") {
     const MachineProfile profile = profile_with_prices();
-    const MachineMoney money{price_list(profile), {}, ""};
+    const MachineMoney money{price_list(profile), {}};
     const Prediction report = thousand_tokens_a_second();
     CostQuery query;
     CHECK(payment_of(money, query, report)->name == "Lower middle");
@@ -191,7 +191,7 @@ TEST_CASE("cost query: which payment is taken", "[cost]") {
 }
 
 TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
-    const MachineMoney money{price_list(profile_with_prices()), {}, ""};
+    const MachineMoney money{price_list(profile_with_prices()), {}};
     Prediction report = thousand_tokens_a_second();
     report.share = {.gpus = 4, .node_gpus = 4};
     CHECK(payment_of(money, {}, report)->usd_per_hour == Approx(12));

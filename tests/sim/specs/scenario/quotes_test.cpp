@@ -25,8 +25,7 @@ TEST_CASE("quotes: a file of bids becomes offers and a purchase", "[cost]") {
         "Dealer, h200-sxm-pcie5, 4, , 140000, 2026-11-05\n"
         "Other, gh200-480gb, 1, 2, , 2026-11-05\n");
     REQUIRE(quotes.size() == 5);
-    const PriceList prices =
-        with_quotes(price_list(read_machine_profile("h200-sxm-pcie5")), quotes, "h200-sxm-pcie5");
+    const PriceList prices = price_list(read_machine_profile("h200-sxm-pcie5"), quotes);
     REQUIRE(rents(prices).size() == 2);  // the listed rents do not mix with quotes
     CHECK(rents(prices).front().usd_per_hour == 3);
     // Needs 6 of 8 GPUs: Cloud A rents 8 of them, Cloud B twice 4.
