@@ -5,12 +5,10 @@
 
 #include "sim/answers/predict/nearest_number.h"
 #include "sim/answers/predict/plan_trials.h"
-#include "sim/answers/predict/predict.h"
 #include "sim/answers/predict/tight_buffers.h"
 #include "sim/plan/moves.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/streamed.h"
-#include "sim/simulate/simulate_step.h"
 
 namespace sluice {
 namespace {
@@ -28,12 +26,14 @@ class PlanSearch {
           fixed_(fixed),
           space_(model, machine, asked, fixed),
           whole_space_(space_),
-          trials_(model, machine, space_, asked, prices),
-          base_(asked) {}
+          trials_(model, machine, space_, asked, prices) {}
 
     PlanChoice run() {
-        const std::optional<Seconds> as_asked = seconds_of(asked_);
-        if (as_asked) trials_.set_best({asked_, *as_asked});
+        const std::optional<TimedTraining> as_asked = timed(asked_);
+        if (as_asked) {
+            trials_.set_best({asked_, as_asked->seconds, as_asked->billed});
+            trials_.bill_beside(trials_.best());
+        }
         if (!as_asked && !fits_by_token(model_, machine_, asked_)) return {asked_, {}, {}, {}};
         for (const bool leave_room : {true, false}) {
             if (!leave_room && trials_.found()) break;
@@ -45,13 +45,19 @@ class PlanSearch {
             try_chunks();
             for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
                 if (!trials_.found()) try_micro_batches(tighter);
+            if (!trials_.found()) continue;
+            bill_beside_best();
+            try_more_host_slabs();
             try_deferred_layers();
             try_host_kept_layers();
             try_arriving_codes();
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
-        return with_reasons({trials_.best().training, trials_.best().seconds, as_asked, {}});
+        const TimedTraining& best = trials_.best();
+        PlanChoice out{best.training, best.seconds, {}, {}};
+        if (as_asked) out.step_as_asked = as_asked->seconds;
+        return with_reasons(std::move(out));
     }
 
   private:
@@ -69,34 +75,51 @@ class PlanSearch {
     }
 
     /// Of a plan that fits, be it without room.
-    std::optional<Seconds> seconds_of(const TrainingSpec& training) const {
+    std::optional<TimedTraining> timed(const TrainingSpec& training) {
         const std::optional<Planned> one = whole_space_.fitting(training);
-        if (!one) return std::nullopt;
-        return simulate_step(one->plan, machine_, training).step;
+        return one ? std::optional(trials_.timed(*one)) : std::nullopt;
+    }
+
+    /// The parts that are tried from now on may bill more.
+    void bill_beside_best() {
+        trials_.bill_beside(trials_.best());
+        const auto again = [&](const TimedTraining& one) {
+            const auto now = one.seconds == kNever ? std::nullopt : timed(one.training);
+            return now ? TimedTraining{one.training, now->seconds, now->billed} : one;
+        };
+        trials_.set_best(again(trials_.best()));
+        for (auto& [passes, found] : of_passes_) found.fastest = again(found.fastest);
     }
 
     /// Activations of a long feed-forward take memory that attention's output would use better.
     void try_chunks() {
-        base_ = asked_;
-        try_host_slabs();
         constexpr std::int64_t kFewChunks = 4;
+        try_micro_batches_and_passes(asked_);
         if (!may_set("feed_forward_chunk_tokens") ||
             asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
             return;
-        base_.feed_forward_chunk_tokens = kFeedForwardChunk;
-        try_host_slabs();
+        TrainingSpec in_chunks = asked_;
+        in_chunks.feed_forward_chunk_tokens = kFeedForwardChunk;
+        try_micro_batches_and_passes(in_chunks);
+    }
+
+    void try_micro_batches_and_passes(const TrainingSpec& base) {
+        if (!has_option(base.schedule, "resident_layers")) return;
+        try_micro_batches(base);
+        if (is_free("passes")) try_passes(base);
     }
 
     /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
     /// many cost little: where compute never waits, no bound is below the best step.
-    void try_host_slabs() {
-        if (!has_option(base_.schedule, "resident_layers")) return;
-        try_micro_batches(base_);
-        if (is_free("passes")) try_passes();
-        if (!trials_.found() || !is_free("host_gradient_slabs")) return;
-        TrainingSpec more = base_;
-        more.host_gradient_slabs = 2 * host_gradient_slabs(base_);
-        more.passes = trials_.best().training.passes;
+    void try_more_host_slabs() {
+        const TrainingSpec& best = trials_.best().training;
+        if (!may_set("host_gradient_slabs") ||
+            best.host_gradient_slabs != asked_.host_gradient_slabs)
+            return;
+        TrainingSpec more = asked_;
+        more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
+        more.feed_forward_chunk_tokens = best.feed_forward_chunk_tokens;
+        more.passes = best.passes;
         try_micro_batches(more);
     }
 
@@ -106,25 +129,25 @@ class PlanSearch {
         for (const std::int64_t parts : {1, 2, 4, 8}) {
             if (one_number && parts > 1) return;
             if (base.batch % parts != 0) return;
-            const Seconds before = trials_.best().seconds;
+            const Seconds before = trials_.best().billed;
             TrainingSpec start = base;
             if (parts > 1) start.micro_batch = base.batch / parts;
             try_ways(start);
-            if (parts > 1 && before != kNever && trials_.best().seconds == before) return;
+            if (parts > 1 && before != kNever && trials_.best().billed == before) return;
         }
     }
 
     /// More passes keep less at once, but hold the gradients of all layers: ends at the first
     /// number after two that gains nothing.
-    void try_passes() {
+    void try_passes(const TrainingSpec& base) {
         for (const std::int64_t passes : {2, 4, 8, 16, 32}) {
             if (passes * model_.layer_count() > kMostLayersPassed) return;
-            const Seconds before = trials_.best().seconds;
-            TrainingSpec start = base_;
+            const Seconds before = trials_.best().billed;
+            TrainingSpec start = base;
             start.passes = passes;
             if (is_free("micro_batch")) start.micro_batch = 0;
             try_ways(start);
-            if (passes > 2 && trials_.best().seconds == before) return;
+            if (passes > 2 && trials_.best().billed == before) return;
         }
     }
 
@@ -133,7 +156,7 @@ class PlanSearch {
         std::vector<Found> out;
         for (const auto& [passes, found] : of_passes_) out.push_back(found);
         std::stable_sort(out.begin(), out.end(), [](const Found& a, const Found& b) {
-            return a.fastest.seconds < b.fastest.seconds;
+            return a.fastest.billed < b.fastest.billed;
         });
         return out;
     }
@@ -141,22 +164,8 @@ class PlanSearch {
     /// Each number of passes defers as many as are best for it, since more passes leave the
     /// optimizer more time in which it has no work.
     void try_deferred_layers() {
-        if (!trials_.found() || !may_set("deferred_layers")) return;
-        try_if(&PlanTrials::is_worth_gpus, [&] {
-            for (const Found& found : by_time()) try_deferred_layers(found);
-        });
-    }
-
-    /// Takes back what a search found where it is not worth what it costs more.
-    template <typename Search>
-    void try_if(PlanTrials::IsWorth is_worth, Search search) {
-        const TimedTraining without = trials_.best();
-        const FoundByPasses found_without = of_passes_;
-        search();
-        const TimedTraining& with = trials_.best();
-        if (with.seconds == without.seconds || (trials_.*is_worth)(with, without)) return;
-        trials_.set_best(without);
-        of_passes_ = found_without;
+        if (!may_set("deferred_layers")) return;
+        for (const Found& found : by_time()) try_deferred_layers(found);
     }
 
     /// Deferred updates give the optimizer work during forward; too many keep forward waiting. With
@@ -167,30 +176,27 @@ class PlanSearch {
         TrainingSpec start = from.base;
         std::optional<ResidentTables> tables;
         if (start.passes >= kMany) tables = from.fastest.training.resident_tables;
-        nearest_number(model_.layer_count(), from.fastest.seconds, [&](std::int64_t deferred) {
+        nearest_number(model_.layer_count(), from.fastest.billed, [&](std::int64_t deferred) {
             start.deferred_layers = deferred;
             return try_ways(start, tables);
         });
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
-    /// make smaller. More host memory may be a larger share of a node: not where that costs more
-    /// than it gains.
+    /// make smaller.
     void try_host_kept_layers() {
-        if (!trials_.found() || !may_set("host_kept_layers")) return;
-        try_if(&PlanTrials::is_worth_bill, [&] {
-            for (const Found& found : by_time()) {
-                const TrainingSpec& best = found.fastest.training;
-                if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
-                    try_host_kept_layers(best);
-            }
-        });
+        if (!may_set("host_kept_layers")) return;
+        for (const Found& found : by_time()) {
+            const TrainingSpec& best = found.fastest.training;
+            if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
+                try_host_kept_layers(best);
+        }
     }
     void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
         start.deferred_layers = asked_.deferred_layers;
         for (const std::int64_t parts : {1, 2, 4}) {
-            const Seconds before = trials_.best().seconds;
+            const Seconds before = trials_.best().billed;
             if (parts > 1) {
                 const std::int64_t sequences = without.micro_batch_sequences();
                 if (!is_free("micro_batch") || sequences % parts != 0) return;
@@ -200,29 +206,32 @@ class PlanSearch {
                 start.host_kept_layers = layers;
                 return try_ways(start);
             });
-            if (parts > 1 && trials_.best().seconds == before) return;
+            if (parts > 1 && trials_.best().billed == before) return;
         }
     }
 
     /// Codes halve what the link brings; their host memory and the optimizer's time for them count.
     void try_arriving_codes() {
         if (asked_.compute != Compute::fp8 || !may_set("stream_weights")) return;
-        try_if(&PlanTrials::is_worth_codes, [&] {
-            for (Found found : by_time()) {
-                if (found.fastest.training.resident_layers == model_.layer_count()) continue;
-                found.base.stream_weights = Compute::fp8;
-                found.base.deferred_layers = asked_.deferred_layers;
-                found.fastest.seconds = try_ways(found.base);
-                if (may_set("deferred_layers")) try_deferred_layers(found);
-            }
-        });
+        const TimedTraining without = trials_.best();
+        const FoundByPasses found_without = of_passes_;
+        for (Found found : by_time()) {
+            if (found.fastest.training.resident_layers == model_.layer_count()) continue;
+            found.base.stream_weights = Compute::fp8;
+            found.base.deferred_layers = asked_.deferred_layers;
+            found.fastest.billed = try_ways(found.base);
+            if (may_set("deferred_layers")) try_deferred_layers(found);
+        }
+        // Only for more than a prediction may be off.
+        if (trials_.best().billed * (1 + kLeastGain) < without.billed) return;
+        trials_.set_best(without), of_passes_ = found_without;
     }
 
     /// Codes of weights that stay for a step take what memory is left, or that of a few layers.
     void try_weight_codes() {
         if (asked_.compute != Compute::fp8 || !is_free("weight_code_layers")) return;
         for (const Found& found : by_time())
-            if (found.fastest.seconds != kNever) try_weight_codes(found.fastest.training);
+            if (found.fastest.billed != kNever) try_weight_codes(found.fastest.training);
     }
     void try_weight_codes(TrainingSpec training) {
         constexpr std::int64_t kFewer = 5;
@@ -243,15 +252,15 @@ class PlanSearch {
             if (tables && way.start.training.resident_tables != *tables) continue;
             if (!trials_.could_gain(way.at_least)) continue;
             const TimedTraining fastest = trials_.try_layers(way);
-            if (fastest.seconds < found.fastest.seconds) found.fastest = fastest;
+            if (fastest.billed < found.fastest.billed) found.fastest = fastest;
         }
         const auto [known, is_new] = of_passes_.try_emplace(base.passes, found);
-        if (found.fastest.seconds < known->second.fastest.seconds) known->second = found;
-        return found.fastest.seconds;
+        if (found.fastest.billed < known->second.fastest.billed) known->second = found;
+        return found.fastest.billed;
     }
 
     /// Drops changes not worth their memory; says the step time without each of the others.
-    PlanChoice with_reasons(PlanChoice choice) const {
+    PlanChoice with_reasons(PlanChoice choice) {
         const Option& keep_last_layers = training_option("keep_last_layers");
         for (const Option& option : training_options()) {
             if (option.get(choice.training) == option.get(asked_)) continue;
@@ -259,12 +268,12 @@ class PlanSearch {
             option.set(without, option.get(asked_));
             // The same plan: its last layers keep everything as all others do.
             if (without.recompute == Recompute::none && &option == &keep_last_layers) continue;
-            const std::optional<Seconds> seconds = seconds_of(without);
-            if (seconds && *seconds * (1 - kLeastWorth) < trials_.best().seconds &&
+            const std::optional<TimedTraining> other = timed(without);
+            if (other && other->billed * (1 - kLeastWorth) < trials_.best().billed &&
                 space_.fitting(without))
-                return with_reasons({without, seconds, choice.step_as_asked, {}});
-            choice.settings.push_back(
-                {{option.field, option_text(choice.training, option)}, seconds});
+                return with_reasons({without, other->seconds, choice.step_as_asked, {}});
+            choice.settings.push_back({{option.field, option_text(choice.training, option)},
+                                       other ? std::optional(other->seconds) : std::nullopt});
         }
         return choice;
     }
@@ -276,7 +285,6 @@ class PlanSearch {
     PlanSpace space_;
     const PlanSpace whole_space_;  ///< also of plans that leave no room
     PlanTrials trials_;
-    TrainingSpec base_;  ///< as asked, or with a feed-forward in chunks
     FoundByPasses of_passes_;
 };
 

@@ -15,19 +15,59 @@ PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound) 
         step_bounds(one.plan.program, operation_demands(one.plan.program, machine_, one.training),
                     machine_, one.training)
             .at_least();
-    if (!could_gain(bound * over_bound)) return {bound * over_bound};
-    const TrainingSpec training = plainest(one.training);
-    const Seconds seconds = simulated(one, training);
-    if (seconds < best_.seconds) best_ = {training, seconds};
-    return {seconds, seconds / bound};
+    if (!could_gain(bound * over_bound))
+        return {{one.training, bound * over_bound, bound * over_bound}};
+    TimedTraining out = timed(one);
+    if (out.billed < best_.billed) best_ = out;
+    return {out, out.seconds / bound};
 }
 
-Seconds PlanTrials::simulated(const Planned& one, const TrainingSpec& plainest) {
+TimedTraining PlanTrials::timed(const Planned& one, const TrainingSpec& plainest) {
+    const auto& [seconds, share] = simulated(one, plainest);
+    return {plainest, seconds, seconds * bill_over_base(share)};
+}
+
+const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one,
+                                                   const TrainingSpec& plainest) {
     std::vector<double> values;
     for (const Option& option : training_options()) values.push_back(option.get(plainest));
-    const auto [entry, is_new] = simulated_.try_emplace(std::move(values), kNever);
-    if (is_new) entry->second = simulate_step(one.plan, machine_, one.training).step;
-    return entry->second;
+    const auto [entry, is_new] = simulated_.try_emplace(std::move(values));
+    if (!is_new) return entry->second;
+    Simulated& out = entry->second;
+    if (machine_.host.gpus > 1) {
+        TimedPlan timed;
+        timed.asked.training = one.training;
+        timed.plan = planned_step(one.plan, machine_, one.training);
+        timed.step = predict_step(timed.plan, machine_, one.training);
+        out = {timed.step.seconds, node_share(timed, machine_)};
+    } else {  // pays for the whole node
+        out.seconds = simulate_step(one.plan, machine_, one.training).step;
+    }
+    return out;
+}
+
+void PlanTrials::bill_beside(const TimedTraining& base) {
+    const std::optional<Planned> one = space_.planned(base.training);
+    if (!one) return;
+    const NodeShare share = simulated(*one, plainest(base.training)).share;
+    const auto bill = [&](const NodeShare& of) {
+        return std::pair(usd_per_hour(of), of.gpus_needed());
+    };
+    if (!base_ || bill(share) < bill(*base_)) base_ = share;
+}
+
+/// Of the typical rent; kNever if none holds the plan.
+double PlanTrials::usd_per_hour(const NodeShare& share) const {
+    const std::optional<Payment> rent = typical_rent(prices_, share);
+    return rent ? rent->usd_per_hour : kNever;
+}
+
+double PlanTrials::bill_over_base(const NodeShare& share) const {
+    if (!base_) return 1;
+    const double base = usd_per_hour(*base_);
+    const double more =
+        base == kNever ? share.gpus_needed() / base_->gpus_needed() : usd_per_hour(share) / base;
+    return std::max(1.0, more);
 }
 
 /// The same plan by fewer settings.
@@ -51,8 +91,8 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     TimedTraining fastest;
     const auto try_one = [&](const Planned& one, double over_bound) {
         const Tried tried = try_beyond(one, over_bound);
-        if (tried.over_bound != kNever && tried.seconds < fastest.seconds)
-            fastest = {one.training, tried.seconds};
+        if (tried.over_bound != kNever && tried.timed.billed < fastest.billed)
+            fastest = {one.training, tried.timed.seconds, tried.timed.billed};
         return tried;
     };
     const Planned& start = way.start;
@@ -69,16 +109,17 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     const Tried last = try_one(space_.with_kept_layers(std::move(with_all), way.kept), 1);
     const double nearer = std::min(first.over_bound, last.over_bound);
     const double over_bound = nearer == kNever ? 1 : (1 + nearer) / 2;
-    std::map<std::int64_t, Seconds> known = {{least, first.seconds}, {most, last.seconds}};
-    std::int64_t best = last.seconds < first.seconds ? most : least;
+    std::map<std::int64_t, Seconds> known = {{least, first.timed.billed},
+                                             {most, last.timed.billed}};
+    std::int64_t best = last.timed.billed < first.timed.billed ? most : least;
     const auto try_number = [&](std::int64_t layers) {
         if (layers < least || layers > most) return;
         const auto [entry, is_new] = known.try_emplace(layers, kNever);
         if (!is_new) return;
         training.resident_layers = layers;
         if (std::optional<Planned> one = space_.fitting(training))
-            entry->second =
-                try_one(space_.with_kept_layers(*std::move(one), way.kept), over_bound).seconds;
+            entry->second = try_one(space_.with_kept_layers(*std::move(one), way.kept), over_bound)
+                                .timed.billed;
         if (entry->second < known.at(best)) best = layers;
     };
     std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4);
@@ -95,7 +136,7 @@ void PlanTrials::try_micro_batches_of_gpus(const TrainingSpec& asked) {
     const std::int64_t batch = asked.batch_of_a_gpu();
     for (std::int64_t parts = 1; parts <= batch; ++parts) {
         if (batch % parts != 0) continue;
-        const Seconds before = best_.seconds;
+        const Seconds before = best_.billed;
         TrainingSpec start = asked;
         if (free_size) start.micro_batch = parts == 1 ? 0 : batch / parts;
         for (const Recompute kind : {Recompute::full, Recompute::none}) {
@@ -105,34 +146,8 @@ void PlanTrials::try_micro_batches_of_gpus(const TrainingSpec& asked) {
             if (std::optional<Planned> one = space_.fitting(start))
                 try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
         }
-        if (!free_size || (parts > 1 && before != kNever && best_.seconds == before)) return;
+        if (!free_size || (parts > 1 && before != kNever && best_.billed == before)) return;
     }
-}
-
-bool PlanTrials::is_worth_gpus(const TimedTraining& with, const TimedTraining& without) const {
-    // Chosen, not measured: a larger bill for a smaller share of the step makes tokens dearer.
-    constexpr double kLeastWorthOfGpu = 0.05;
-    return with.seconds < without.seconds * (1 - kLeastWorthOfGpu) ||
-           bill(with.training) <= bill(without.training);
-}
-
-bool PlanTrials::is_worth_bill(const TimedTraining& with, const TimedTraining& without) const {
-    return with.seconds * bill(with.training) <= without.seconds * bill(without.training);
-}
-
-bool PlanTrials::is_worth_codes(const TimedTraining& with, const TimedTraining& without) const {
-    return with.seconds * (1 + kLeastGain) < without.seconds && is_worth_gpus(with, without);
-}
-
-double PlanTrials::bill(const TrainingSpec& training) const {
-    TimedPlan timed;
-    timed.asked = asked_step(model_, machine_, training);
-    timed.plan = planned_step(plan_step(model_, machine_, training), machine_, training);
-    timed.step = predict_step(timed.plan, machine_, training);
-    const NodeShare share = node_share(timed, machine_);
-    if (rents(prices_).empty()) return share.gpus_needed();
-    const std::optional<Payment> rent = typical_rent(prices_, share);
-    return rent ? rent->usd_per_hour : kNever;
 }
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/answers/predict/plan_ways.h"
@@ -19,6 +20,9 @@ inline constexpr double kLeastWorth = 0.001;
 struct TimedTraining {
     TrainingSpec training;
     Seconds seconds = kNever;
+    /// The step, longer by as much as an hour of its part of the node costs more than that of
+    /// bill_beside(); kNever where no rent holds it.
+    Seconds billed = kNever;
 };
 
 /// All arguments must outlive it.
@@ -28,13 +32,19 @@ class PlanTrials {
                const TrainingSpec& asked, const PriceList& prices)
         : model_(model), machine_(machine), space_(space), prices_(prices), best_{asked} {}
 
-    /// The fastest so far.
+    /// The fastest so far: the least `billed`.
     const TimedTraining& best() const { return best_; }
     void set_best(TimedTraining best) { best_ = std::move(best); }
     bool found() const { return best_.seconds != kNever; }
-    bool could_gain(Seconds at_least) const { return at_least < best_.seconds * (1 - kLeastWorth); }
+    bool could_gain(Seconds at_least) const { return at_least < best_.billed * (1 - kLeastWorth); }
+    /// More host memory may be a larger part of a node. From now on a plan must be faster than
+    /// this one, or the base before, by as much as it bills more than the less dear of these: by
+    /// the typical rents, or in GPUs of the node where no rent holds it.
+    void bill_beside(const TimedTraining& base);
 
     void try_plan(const Planned& one) { try_beyond(one, 1); }
+    /// Simulates it, whatever its bound.
+    TimedTraining timed(const Planned& one) { return timed(one, plainest(one.training)); }
     /// Several GPUs keep all of a step in their memory: tries micro-batches with as many layers
     /// that keep everything as fit. Smaller ones free memory for more such layers; ends at the
     /// first size that gains nothing.
@@ -42,35 +52,30 @@ class PlanTrials {
     /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
     TimedTraining try_layers(const PlanWay& way);
 
-    /// Whether a plan is worth the host memory that it takes more, which a rent counts in GPUs of
-    /// the node.
-    using IsWorth = bool (PlanTrials::*)(const TimedTraining& with,
-                                         const TimedTraining& without) const;
-    bool is_worth_gpus(const TimedTraining& with, const TimedTraining& without) const;
-    /// Tokens are no dearer.
-    bool is_worth_bill(const TimedTraining& with, const TimedTraining& without) const;
-    /// As is_worth_gpus(), and by more than the error of a prediction.
-    bool is_worth_codes(const TimedTraining& with, const TimedTraining& without) const;
-
   private:
-    /// What is billed for an hour: dollars of the typical rent; kNever if no rent holds the plan.
-    /// In GPUs of the node where no price is known.
-    double bill(const TrainingSpec& training) const;
     struct Tried {
-        Seconds seconds = 0;         ///< the estimate where the plan cannot be the fastest
+        TimedTraining timed;         ///< an estimate where the plan cannot be the fastest
         double over_bound = kNever;  ///< factor on the bound, where it is simulated
+    };
+    struct Simulated {
+        Seconds seconds = 0;
+        NodeShare share;
     };
     /// Takes a step to exceed its bound by the factor `over_bound` at least.
     Tried try_beyond(const Planned& one, double over_bound);
-    Seconds simulated(const Planned& one, const TrainingSpec& plainest);
+    TimedTraining timed(const Planned& one, const TrainingSpec& plainest);
+    const Simulated& simulated(const Planned& one, const TrainingSpec& plainest);
     TrainingSpec plainest(TrainingSpec training) const;
+    double usd_per_hour(const NodeShare& share) const;
+    double bill_over_base(const NodeShare& share) const;
 
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const PlanSpace& space_;
     const PriceList& prices_;
     TimedTraining best_;
-    std::map<std::vector<double>, Seconds> simulated_;  ///< by the values of all options
+    std::map<std::vector<double>, Simulated> simulated_;  ///< by the values of all options
+    std::optional<NodeShare> base_;                       ///< of bill_beside()
 };
 
 }  // namespace sluice

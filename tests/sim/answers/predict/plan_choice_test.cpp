@@ -202,11 +202,12 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     const ModelSpec model = read_model("llama-3.1-70b");
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-2tb"));
     const std::set<std::string> fixed = {"passes", "deferred_layers", "host_gradient_slabs"};
-    const auto kept = [&](double rented_gpus) {
+    const auto kept = [&](double rented_gpus, std::optional<double> most_gpus = {}) {
         PriceList prices;
         Offer offer;
         offer.usd_per_hour = 5;
         offer.rented_gpus = rented_gpus;
+        offer.most_gpus = most_gpus;
         if (rented_gpus > 0) prices.offers.push_back(offer);
         return choose_plan(model, machine, batch_of(64), fixed, prices).training.host_kept_layers;
     };
@@ -214,6 +215,8 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     const std::int64_t by_gpu = kept(1), by_node = kept(8);
     CHECK(by_gpu == kept(0));
     CHECK(by_node > by_gpu);
+    // A provider with too few connected GPUs for them.
+    CHECK(kept(1, 4) <= by_gpu);
 }
 
 TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", "[simulate]") {
