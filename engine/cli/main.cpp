@@ -5,6 +5,7 @@
 
 #include "engine/cli/run_plan.h"
 #include "engine/cli/train_flags.h"
+#include "engine/machine/bus_errors.h"
 #include "engine/machine/stop_signals.h"
 #include "engine/train/expected_step.h"
 #include "engine/train/progress.h"
@@ -60,6 +61,7 @@ void check_training(const TrainingSpec& training, const TrainSettings& settings)
 
 int train(const TrainFlags& flags) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
+    explain_bus_errors();
     TrainSettings settings = flags.settings;
     settings.save_memory = read_save_memory(flags);
     // What is wrong is found before a plan is searched.
