@@ -251,6 +251,8 @@ def prepare(given):
     if not given.out.parent.is_dir():
         raise BadInput(f"--out {given.out}: {given.out.parent} is no folder; make it first")
     for name in names:
+        if name.is_dir():
+            raise BadInput(f"--out {name}: is a folder; name a file in it")
         if any(name.resolve() == path.resolve() for path in given.files):
             raise BadInput(f"{name}: would replace an input; give another --out")
     tokenizer = Tokenizer(given.model)
@@ -276,12 +278,14 @@ def prepare(given):
 
 
 if __name__ == "__main__":
+    given = arguments()
     try:
-        prepare(arguments())
+        prepare(given)
     except BadInput as error:
         print(f"dev data: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else first_line(error)
-        print(f"dev data: {reason}; check its permissions and the disk", file=sys.stderr)
+        reason = error.strerror or first_line(error)
+        where = error.filename or given.out
+        print(f"dev data: {where}: {reason}; check its permissions and the disk", file=sys.stderr)
         sys.exit(2)

@@ -1,5 +1,6 @@
 """How are documents packed into sequences, and how do their tokens lie in a file?"""
 
+import contextlib
 import os
 import pathlib
 
@@ -47,7 +48,7 @@ class TokenFile:
         header = numpy.zeros(HEADER_INTS, "<i4")
         header[:3] = self.format["magic"], self.format["version"], self.tokens
         self.files[0].seek(0)
-        header.tofile(self.files[0])
+        self.files[0].write(header.tobytes())
 
     def add(self, place, tokens):
         import numpy
@@ -66,9 +67,9 @@ class TokenFile:
                 f"{place}: brings the tokens to {self.tokens}, and {self.path} can hold "
                 f"{MOST_TOKENS}; split the input and write several files"
             )
-        numpy.array(tokens.ids, self.format["dtype"]).tofile(self.files[0])
-        numpy.array(tokens.learned, "u1").tofile(self.files[1])
-        starts.tofile(self.files[2])
+        arrays = numpy.array(tokens.ids, self.format["dtype"]), numpy.array(tokens.learned, "u1")
+        for file, array in zip(self.files, (*arrays, starts)):
+            file.write(array.tobytes())  # unlike tofile(), it says why it fails
 
     def finish(self):
         self._write_header()
@@ -82,7 +83,8 @@ class TokenFile:
 
     def remove_partial(self):
         for part, file in zip(self.parts, self.files):
-            file.close()
+            with contextlib.suppress(OSError):  # what a full disk does not take
+                file.close()
             pathlib.Path(f"{part}.partial").unlink(missing_ok=True)
 
 

@@ -172,11 +172,18 @@ class PrepareDataTest(ChatTest):
         for model, out, expected in (
             ("no", "a.bin", "--model {}/no: is no folder; name one with a tokenizer.json"),
             (self.model, "no/a.bin", "--out {0}/no/a.bin: {0}/no is no folder; make it first"),
+            (self.model, "full.bin", "{}/full.bin: No space left on device; check its permissions"
+             " and the disk"),
         ):
+            for end in ("", ".mask", ".documents"):
+                link = self.folder / f"full.bin{end}.partial"
+                link.unlink(missing_ok=True)
+                link.symlink_to("/dev/full")
             words = [self.chats, "--model", self.folder / model, "--out", self.folder / out]
             done = subprocess.run([sys.executable, SCRIPT, *words], capture_output=True, text=True)
             self.assertEqual(done.returncode, 2)
             self.assertEqual(done.stderr, f"dev data: {expected.format(self.folder)}\n")
+        self.assertEqual(list(self.folder.glob("full.bin*")), [])
 
 
 if __name__ == "__main__":
