@@ -38,6 +38,9 @@ constexpr H200Attention kFlashBackward = {"flash backward", {146, 202, 247, 279,
 constexpr H200Attention kCudnnForward = {"cudnn forward", {340, 425, 484, 528, 561, 591, 558}};
 constexpr H200Attention kCudnnBackward = {"cudnn backward", {206, 301, 387, 450, 495, 536, 539}};
 
+constexpr const char* kPeakGemm = "gpu.bf16_dense_tflops";
+constexpr const char* kBestGemm = "gpu.bf16_achieved_gemm_tflops";
+
 double memory_bandwidth(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto achieved = reader.take(row.path)) return *achieved * kGiga;
     const double peak = reader.required("gpu.memory_bandwidth_gb_per_s");
@@ -59,11 +62,11 @@ double share_at(double watts_per_tflops) {
 double gemm_rate(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto sustained = reader.take(row.path)) return *sustained * kTera;
     const auto power = reader.take("gpu.tdp_w"),
-               best = reader.take("gpu.bf16_achieved_gemm_tflops");
-    const auto dense = best && !power ? std::nullopt : reader.take("gpu.bf16_dense_tflops");
+               best = reader.take(kBestGemm);
+    const auto dense = best && !power ? std::nullopt : reader.take(kPeakGemm);
     const double of_power = power && dense ? share_at(*power / *dense) : 1;
     const double share = std::min(1.0, of_power * (best ? kSustainedOfBest : kSustainedOfDense));
-    const double rate = best ? *best : reader.required("gpu.bf16_dense_tflops");
+    const double rate = best ? *best : reader.required(kPeakGemm);
     reader.assume(row.trust,
                   fmt::format("large bf16 products sustain {:.2f} of the {} {:g} TFLOPS, "
                               "{} the measured H200",
@@ -74,10 +77,18 @@ double gemm_rate(Row row, SpecReader& reader, const MachineSpec&) {
 
 constexpr const char* kPeakFp8 = "gpu.fp8_dense_tflops";
 
-/// 0 where it was not measured and the datasheet has no FP8.
+/// With sums in fp16, twice as fast on GeForce GPUs; their datasheets quote sums in fp32.
+constexpr const char* kFastFp8 = "gpu.fp8_fp16_sums_tflops";
+
+/// 0 where it was not measured and the datasheet has no FP8. Where power does not limit bf16
+/// products, FP8 is as much faster as on the datasheet.
 double fp8_rate(Row row, SpecReader& reader, const MachineSpec& so_far) {
     if (const auto sustained = reader.take(row.path)) return *sustained * kTera;
-    return reader.take(kPeakFp8) ? kFp8OfBf16 * so_far.gpu.gemm_flops_per_s : 0;
+    const auto fp8 = reader.take(kPeakFp8), best = reader.take(kBestGemm);
+    if (!fp8) return 0;
+    const double bf16 = so_far.gpu.gemm_flops_per_s;
+    const auto dense = best && bf16 >= *best * kTera ? reader.take(kPeakGemm) : std::nullopt;
+    return bf16 * (dense ? *fp8 / *dense : kFp8OfBf16);
 }
 
 /// Casts count the bytes that would take their time at the rate of a device copy on the H200.
@@ -135,11 +146,8 @@ constexpr MachineNumber attention_curve(std::string_view path, Trust trust,
                fill<&MachineSpec::gpu, Rates, Direction>, &attention<H200>, MeasuredBy{"attention"},
                ReplacedBy{replaced_by}, RateGroup::kernels, Transfer::attention);
 }
-/// Datasheets of GeForce GPUs quote sums in fp32; with sums in fp16 an RTX 4090 has twice the rate.
-constexpr double kFastSums = 2.2;
 /// Casts count up to 1.25 times the bytes that they move.
 constexpr double kCountedBytes = 1.4;
-constexpr const char* kPeakGemm = "gpu.bf16_dense_tflops";
 constexpr const char* kGemmTimes = "kernels.gemm_forward";
 
 constexpr std::array kGpuRows = {
@@ -156,7 +164,7 @@ constexpr std::array kGpuRows = {
         MeasuredBy{"device_copy"}, AtMost{"gpu.memory_bandwidth_gb_per_s"}, RateGroup::kernels,
         Transfer::gpu_memory),
     row(kPeakGemm, Trust::datasheet),
-    row("gpu.bf16_achieved_gemm_tflops", Trust::measured, MeasuredBy{"gemm"}, AtMost{kPeakGemm},
+    row(kBestGemm, Trust::measured, MeasuredBy{"gemm"}, AtMost{kPeakGemm},
         Transfer::products, Shown{"matrix rate", "best large bf16 product"}),
     reference("gpu.fp8_achieved_gemm_tflops", Transfer::products),
     reference("gpu.fp32_tflops"),
@@ -170,9 +178,10 @@ constexpr std::array kGpuRows = {
         fill<&MachineSpec::gpu, &GpuSpec::gemm_flops_per_s>, &gemm_rate, MeasuredBy{"gemm"},
         AtMost{kPeakGemm}, RateGroup::kernels, Transfer::products),
     row(kPeakFp8, Trust::datasheet),
+    reference(kFastFp8),
     row("kernels.fp8_gemm_sustained_tflops", Trust::datasheet,
         fill<&MachineSpec::gpu, &GpuSpec::fp8_gemm_flops_per_s>, &fp8_rate, MeasuredBy{"fp8"},
-        AtMost{kPeakFp8, kFastSums}, RateGroup::kernels),
+        AtMost{.peak = kPeakFp8, .faster_peak = kFastFp8}, RateGroup::kernels),
     row("kernels.fp8_cast_gb_per_s", Trust::datasheet,
         fill<&MachineSpec::gpu, &GpuSpec::fp8_cast_rate>, &fp8_cast_rate, MeasuredBy{"fp8"},
         AtMost{"gpu.memory_bandwidth_gb_per_s", kCountedBytes}, RateGroup::kernels),

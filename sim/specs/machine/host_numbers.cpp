@@ -121,10 +121,12 @@ double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
 
 /// The rule for AdamW's rates where they were not measured.
 AdamRule adam_rule(Row row, SpecReader& reader, const MachineSpec& so_far) {
-    AdamRule rule{.cores = so_far.host.cores, .memory = stream_gb_per_s(reader) * kGiga};
+    AdamRule rule{.cores = so_far.host.cores};
     if (const auto rate = reader.take(kAdamRate))
         rule.known = *rate * kGiga *
                      reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12));
+    else
+        rule.memory = stream_gb_per_s(reader) * kGiga;
     reader.assume(row.trust, rule.sentence());
     return rule;
 }

@@ -43,11 +43,18 @@ Seconds measured_time(const GpuSpec& gpu, const Kernel& kernel, KernelTableId id
         kernel_features(id, kernel, gpu.multiprocessors), kernel_coordinates(id, kernel));
 }
 
-/// A lower clock slows down everything except moving the kernel's bytes.
+/// Multiprocessors do this work, each as fast as one of the H200's 132, also beside slower memory.
+Seconds work_time(const GpuSpec& gpu, const Kernel& kernel) {
+    constexpr double kOfOne = 4260e9 / 132;
+    return kernel.work_bytes /
+           (gpu.multiprocessors > 1 ? gpu.multiprocessors * kOfOne : gpu.memory_bandwidth);
+}
+
+/// A lower clock slows down everything except moving the kernel's bytes and what comes with it.
 KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
     const ClockSpec& clock = gpu.clock;
     const Seconds known = kernel_time(gpu, kernel, style);
-    const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth);
+    const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth + work_time(gpu, kernel));
     // Tables have times at the highest clock, other rates are those at the power limit.
     const bool highest = measured_table(gpu, kernel, style).has_value();
     const double to_limit = highest ? 1 / clock.time_share : 1;
@@ -85,7 +92,8 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
         case KernelKind::memory_bound:
             break;
     }
-    return launches + kernel.bytes / (kernel.fp8 ? gpu.fp8_cast_rate : gpu.memory_bandwidth);
+    return launches + kernel.bytes / (kernel.fp8 ? gpu.fp8_cast_rate : gpu.memory_bandwidth) +
+           work_time(gpu, kernel);
 }
 
 double work_joules(const GpuSpec& gpu, const Kernel& kernel) {
@@ -97,7 +105,7 @@ double work_joules(const GpuSpec& gpu, const Kernel& kernel) {
     const double of_bf16 = fp8 ? gpu.gemm_flops_per_s / gpu.fp8_gemm_flops_per_s : 1;
     const double a_flop =
         attention ? clock.joules_per_flop_of_attention : clock.joules_per_flop * of_bf16;
-    return clock.joules_per_byte * kernel.bytes + a_flop * kernel.flops;
+    return clock.joules_per_byte * (kernel.bytes + kernel.work_bytes) + a_flop * kernel.flops;
 }
 
 KernelCost& KernelCost::operator+=(const KernelCost& other) {

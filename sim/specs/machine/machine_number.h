@@ -103,6 +103,7 @@ struct MachineNumber {
     double least = 0;                   ///< a profile may not have less
     const char* peak = nullptr;  ///< path of the number of which it may be most_of_peak times
     double most_of_peak = 0;
+    const char* faster_peak = nullptr;  ///< path of the peak that counts if it is known
     /// Path of the number that replaces this one if it is measured: the base profile's number would
     /// contradict it.
     const char* replaced_by = nullptr;

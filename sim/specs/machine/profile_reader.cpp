@@ -155,12 +155,15 @@ class ProfileReader {
     void require_below_peaks(const std::string& file) const {
         for (const MachineNumber& row : machine_table()) {
             if (row.peak == nullptr) continue;
-            const auto reached = profile_.number(row.path), peak = profile_.number(row.peak);
+            const char* const path = row.faster_peak != nullptr && profile_.number(row.faster_peak)
+                                         ? row.faster_peak
+                                         : row.peak;
+            const auto reached = profile_.number(row.path), peak = profile_.number(path);
             if (!reached || !peak || *reached <= row.most_of_peak * *peak) continue;
             throw InputError(fmt::format(
                 "{}: {} is {:g}, expected at most {} times {}, which is {:g}; measure it again "
                 "with: sluice-calibrate --only {} --out FILE",
-                file, row.path, *reached, row.most_of_peak, row.peak, *peak, row.measured_by));
+                file, row.path, *reached, row.most_of_peak, path, *peak, row.measured_by));
         }
     }
 

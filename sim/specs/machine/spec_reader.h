@@ -81,6 +81,7 @@ struct MeasuredBy {
 struct AtMost {
     const char* peak;
     double times = 1.1;
+    const char* faster_peak = nullptr;  ///< counts instead where a profile has it
 };
 struct ReplacedBy {
     const char* path;  ///< nullptr: no number
@@ -119,6 +120,7 @@ constexpr MachineNumber row(std::string_view path, Traits... traits) {
         if constexpr (std::is_same_v<Trait, AtMost>) {
             out.peak = trait.peak;
             out.most_of_peak = trait.times;
+            out.faster_peak = trait.faster_peak;
         }
         if constexpr (std::is_same_v<Trait, ReplacedBy>) out.replaced_by = trait.path;
         if constexpr (std::is_same_v<Trait, GainsFrom>) out.parts = trait.parts;

@@ -149,10 +149,10 @@ class LayerKernels {
     void residual() {
         add(memory_bound("residual", traffic_.residual * product(tokens_, hidden_)));
     }
-    void on_heads(const char* name, MemoryBoundWork work, double bytes_per_element) {
+    void on_heads(const char* name, MemoryBoundWork work, const TrafficAndWork& an_element) {
         const std::int64_t width =
             a_.latent ? a_.heads * a_.rope_dim : a_.query_width() + a_.key_width();
-        add(elementwise(name, work, tokens_, width, bytes_per_element), traffic_.launches_rotary);
+        add(elementwise(name, work, tokens_, width, an_element), traffic_.launches_rotary);
     }
 
     ModuleExperts experts() const {

@@ -95,6 +95,19 @@ TEST_CASE("kernel time: elementwise work takes bytes over bandwidth and its laun
           Approx(3e-6 + 5e-6));
 }
 
+TEST_CASE("kernel time: multiprocessors do work as fast as the H200's, whatever the memory's rate",
+          "[machine]") {
+    GpuSpec gpu = round_gpu();
+    gpu.multiprocessors = 66;  // half of the H200's, which copies 4.26 TB/s
+    Kernel norm = memory_bound("norm", 5e6);
+    norm.work_bytes = 2.13e6;
+    CHECK(kernel_time(gpu, norm, KernelStyle::eager) == Approx(1e-6 + 5e-6 + 1e-6));
+    gpu.memory_bandwidth = 2e12;
+    CHECK(kernel_time(gpu, norm, KernelStyle::eager) == Approx(1e-6 + 2.5e-6 + 1e-6));
+    gpu.multiprocessors = 1;  // not known: work is as fast as memory
+    CHECK(kernel_time(gpu, norm, KernelStyle::eager) == Approx(1e-6 + 2.5e-6 + 1.065e-6));
+}
+
 TEST_CASE("kernel time: attention takes the rate of its style, direction and length", "[machine]") {
     const GpuSpec gpu = round_gpu();
     const auto time = [&](KernelKind kind, std::int64_t sequence, KernelStyle style) {
