@@ -147,7 +147,7 @@ TEST_CASE("audit: a cluster has the memory, the FLOPs and the links of all its G
     const std::string sixteen = R"("model": "llama-3.1-70b", "machine": "h100-sxm-pcie5",
         "host_memory_gb": 300, "training": {"schedule": "cluster", "gpus": 16, "batch": 16})";
     CHECK_THAT(by(AuditedClaim{"", "", check_memory(claim(sixteen))}, "bytes").sentence,
-               ContainsSubstring(format_bytes(600e9 + 16 * 85'520'809'984.0)));
+               ContainsSubstring(format_bytes(600e9 + 16 * 85'017'500'000.0)));
     CHECK_THAT(by(audited(eight), "simulated").sentence, !ContainsSubstring("multiple of --gpus"));
 }
 
