@@ -119,7 +119,6 @@ double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
     return 1;
 }
 
-/// The rule for AdamW's rates where they were not measured.
 AdamRule adam_rule(Row row, SpecReader& reader, const MachineSpec& so_far) {
     AdamRule rule{.cores = so_far.host.cores};
     if (const auto rate = reader.take(kAdamRate))
