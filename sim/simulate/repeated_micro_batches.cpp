@@ -26,14 +26,38 @@ bool alike(const LaneWork& a, const LaneWork& b, std::size_t length) {
                       });
 }
 
-/// The first operation of each stretch of one micro-batch, and the end.
-std::vector<std::size_t> stretches(const StepProgram& program) {
+/// The first operation of each stretch of one micro-batch, and the end. In a stretch of a whole
+/// pass over the model weights come in between, which belong to no micro-batch.
+std::vector<std::size_t> stretches(const StepProgram& program, bool of_passes) {
     std::vector<std::size_t> starts;
-    for (std::size_t i = 0; i < program.operations.size(); ++i)
-        if (i == 0 || program.operations[i].micro_batch != program.operations[i - 1].micro_batch)
-            starts.push_back(i);
+    std::int32_t micro_batch = -1;
+    for (std::size_t i = 0; i < program.operations.size(); ++i) {
+        const Operation& operation = program.operations[i];
+        if (of_passes && operation.kind == OperationKind::copy_weights_in && i > 0) continue;
+        if (operation.micro_batch != micro_batch || i == 0) starts.push_back(i);
+        micro_batch = operation.micro_batch;
+    }
     starts.push_back(program.operations.size());
     return starts;
+}
+
+AlikeMicroBatches longest_row(const std::vector<std::size_t>& starts,
+                              const std::vector<LaneWork>& work) {
+    AlikeMicroBatches longest, row;
+    for (std::size_t s = 1; s + 1 < starts.size(); ++s) {
+        const std::size_t length = starts[s] - starts[s - 1];
+        bool same = starts[s + 1] - starts[s] == length;
+        for (std::size_t i = starts[s]; same && i < starts[s + 1]; ++i)
+            same = alike(work[i - length], work[i], length);
+        if (!same)
+            row = {};
+        else if (row.count == 0)
+            row = {starts[s - 1], length, 2};
+        else
+            ++row.count;
+        if (row.count > longest.count) longest = row;
+    }
+    return longest;
 }
 
 class Repeat {
@@ -106,22 +130,10 @@ class Repeat {
 
 AlikeMicroBatches alike_micro_batches(const StepProgram& program,
                                       const std::vector<LaneWork>& work) {
-    const std::vector<std::size_t> starts = stretches(program);
-    AlikeMicroBatches longest, row;
-    for (std::size_t s = 1; s + 1 < starts.size(); ++s) {
-        const std::size_t length = starts[s] - starts[s - 1];
-        bool same = starts[s + 1] - starts[s] == length;
-        for (std::size_t i = starts[s]; same && i < starts[s + 1]; ++i)
-            same = alike(work[i - length], work[i], length);
-        if (!same)
-            row = {};
-        else if (row.count == 0)
-            row = {starts[s - 1], length, 2};
-        else
-            ++row.count;
-        if (row.count > longest.count) longest = row;
-    }
-    return longest;
+    const AlikeMicroBatches of_layers = longest_row(stretches(program, false), work),
+                            of_passes = longest_row(stretches(program, true), work);
+    return of_passes.count * of_passes.length > 2 * of_layers.count * of_layers.length ? of_passes
+                                                                                       : of_layers;
 }
 
 std::optional<std::vector<LaneWork>> with_fewer(const std::vector<LaneWork>& work,

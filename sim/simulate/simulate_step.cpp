@@ -49,9 +49,9 @@ SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
                        const TrainingSpec& training) {
     const std::vector<LaneWork> work = lane_work(plan.program, machine, training);
     const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
-    constexpr std::size_t kFew[] = {10, 32};
+    constexpr std::size_t kFew[] = {8, 32};
     for (const std::size_t keep : kFew) {
-        if (alike.count < 2 * keep) break;
+        if (2 * alike.count < 3 * keep) break;
         if (auto out = from_fewer(work, alike, keep, machine, training)) return *std::move(out);
     }
     return result(run_steps(work, machine, training));

@@ -16,7 +16,7 @@ inline bool has_plan_choices(Schedule schedule) {
 
 /// The fastest training that fits the machine with the given batch, sequence, states and schedule.
 /// Options of `fixed`, by their fields, keep their values. Simulates only steps whose bound is
-/// faster than the best so far (step_bounds.h): 0.3 to 0.8 s for 80 layers, 3.3 s for 28 layers in
+/// faster than the best so far (step_bounds.h): 0.3 to 0.8 s for 80 layers, 2 s for 28 layers in
 /// 32 passes. Leaves room (Fit::leaves_room) where a plan can. If nothing fits, or the schedule has
 /// no such choices, the choice is the given training. A plan takes a larger part of its node than
 /// the given one, or than without deferred updates and layers kept on the host, only where a token

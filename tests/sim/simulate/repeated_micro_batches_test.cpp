@@ -123,6 +123,21 @@ TEST_CASE("alike micro-batches: where power runs out among them, all are simulat
     check_as_if_all(made.plan, machine);
 }
 
+TEST_CASE("alike micro-batches: passes over the model, with weights that come in between",
+          "[simulate]") {
+    const ModelSpec model = read_model("dense:layers=6,hidden=2048,heads=16,vocabulary=32000");
+    TrainingSpec training;
+    training.batch = training.passes = 32;
+    training.resident_layers = 3;
+    training.deferred_layers = 1;
+    for (const char* name : {"h200-pcie5-16vcpu-128gib-2", "rtx-4090"}) {
+        const MachineSpec machine = resolve_machine(read_machine_profile(name));
+        const StepPlan plan = plan_step(model, machine, training);
+        CHECK(alike_of(plan, machine, training).count >= 28);
+        check_as_if_all(plan, machine, training);
+    }
+}
+
 TEST_CASE("alike micro-batches: in every schedule", "[simulate]") {
     const ModelSpec model = read_model("dense:layers=3,hidden=512,heads=8,vocabulary=4096");
     TrainingSpec training;
