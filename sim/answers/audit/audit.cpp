@@ -6,11 +6,14 @@
 #include <cmath>
 
 #include "sim/base/format.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
 
-constexpr double kFullState = 12, kLeastState = 6;  // bytes per parameter
+// Bytes a parameter of the largest and the smallest states.
+constexpr int kFullState = kStatePrecisions.front().bytes;
+constexpr int kLeastState = kStatePrecisions.back().bytes;
 
 double parameters(const Claim& claim) { return static_cast<double>(total_parameters(claim.model)); }
 
@@ -34,6 +37,13 @@ double memory_bytes(const Claim& claim) {
 std::string memory_words(const Claim& claim) {
     return gpus(claim) == 1 ? "host and device memory"
                             : fmt::format("memory of {:g} GPUs and their hosts", gpus(claim));
+}
+
+/// Bytes a parameter of the largest states that take at most `bytes` in all; empty if none do.
+std::optional<int> states_within(const Claim& claim, double bytes) {
+    for (const StatePrecision& precision : kStatePrecisions)
+        if (precision.bytes * parameters(claim) <= bytes) return precision.bytes;
+    return std::nullopt;
 }
 
 /// Bytes of such states that do not fit into memory.
@@ -81,21 +91,25 @@ Finding states_finding(const Claim& claim) {
                                   format_bytes(storage))
                     : fmt::format("{} of {}", format_bytes(memory), memory_words(claim));
     finding.sentence =
-        fmt::format("states take {} at 12 bytes a parameter, {} at 6; the machine has {}",
-                    format_bytes(full), format_bytes(least), there);
-    if (least > memory + storage) {
+        fmt::format("states take {} at {} bytes a parameter, {} at {}; the machine has {}",
+                    format_bytes(full), kFullState, format_bytes(least), kLeastState, there);
+    const std::optional<int> in_memory = states_within(claim, memory),
+                             in_all = states_within(claim, memory + storage);
+    if (!in_all) {
         finding.verdict = Verdict::impossible;
         finding.would_need = fmt::format("{} more memory or storage, or fewer trained parameters",
                                          format_bytes(least - memory - storage));
-    } else if (full > memory + storage) {
+    } else if (*in_all < kFullState) {
         finding.verdict = Verdict::doubtful;
-        finding.would_need = "smaller states than fp32 moments: 8 or 6 bytes a parameter";
-    } else if (full > memory) {
+        finding.would_need = fmt::format("smaller states: at most {} bytes a parameter", *in_all);
+    } else if (in_memory != kFullState) {
         finding.verdict = Verdict::doubtful;
-        finding.would_need =
-            fmt::format("{} of the states on storage, read and written every step{}",
-                        format_bytes(full - memory),
-                        least <= memory ? ", or smaller states (6 bytes a parameter)" : "");
+        finding.would_need = fmt::format(
+            "{} of the states on storage, read and written every step{}",
+            format_bytes(full - memory),
+            in_memory
+                ? fmt::format(", or smaller states (at most {} bytes a parameter)", *in_memory)
+                : "");
     }
     return finding;
 }
@@ -160,7 +174,7 @@ Finding storage_finding(const Claim& claim) {
     finding.verdict = Verdict::doubtful;
     const double least = spilled(claim, kLeastState);
     finding.would_need =
-        fmt::format("smaller states: at 6 bytes a parameter {}",
+        fmt::format("smaller states: at {} bytes a parameter {}", kLeastState,
                     least == 0 ? "all are in memory"
                                : fmt::format("{} are read and written in {}", format_bytes(least),
                                              format_seconds(storage_seconds(claim, kLeastState))));
