@@ -35,13 +35,14 @@ struct KindRow {
     OperationKind kind;
     Lane lane;
     const char* name;
+    bool of_embedding = false;  ///< always, so that its name says so
 };
 
 const KindRow& row_of(OperationKind one) {
     using enum Lane;
     using enum OperationKind;
     static constexpr KindRow kRows[] = {
-        {copy_embeddings_in, host_to_device, "embeddings in"},
+        {copy_embeddings_in, host_to_device, "embeddings in", true},
         {copy_weights_in, host_to_device, "weights in"},
         {copy_checkpoint_in, host_to_device, "checkpoint in"},
         {copy_kept_in, host_to_device, "kept in"},
@@ -49,14 +50,14 @@ const KindRow& row_of(OperationKind one) {
         {forward, compute, "forward"},
         {loss, compute, "loss"},
         {backward, compute, "backward"},
-        {embedding_backward, compute, "embedding backward"},
+        {embedding_backward, compute, "embedding backward", true},
         {copy_gradients_out, device_to_host, "gradients out"},
         {copy_gradients_in, host_to_device, "gradients in"},
         {copy_checkpoint_out, device_to_host, "checkpoint out"},
         {copy_kept_out, device_to_host, "kept out"},
         {update, optimizer, "update"},
-        {scatter_embeddings, optimizer, "scatter embeddings"},
-        {gather_embeddings, optimizer, "gather embeddings"},
+        {scatter_embeddings, optimizer, "scatter embeddings", true},
+        {gather_embeddings, optimizer, "gather embeddings", true},
         {collect_gradients, host, "collect gradients"},
         {clip_gradients, optimizer, "clip gradients"},
         {copy_to_pinned, optimizer, "copy to pinned"},
@@ -88,9 +89,9 @@ std::string operation_label(const Operation& operation, int layers) {
     const char* name = operation_name(operation.kind);
     if (operation.kind == OperationKind::loss) return name;
     if (operation.layer == kEmbeddingLayer) {
-        const bool says_so = std::string_view(name).find("embedding") != std::string_view::npos;
-        return says_so || operation.lane == Lane::optimizer ? name
-                                                            : fmt::format("{} (embedding)", name);
+        const bool is_clear = row_of(operation.kind).of_embedding;
+        return is_clear || operation.lane == Lane::optimizer ? name
+                                                             : fmt::format("{} (embedding)", name);
     }
     if (operation.layer == layers) return fmt::format("{} (head)", name);
     return operation.micro_batch == 0
