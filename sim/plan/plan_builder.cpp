@@ -105,7 +105,7 @@ void PlanBuilder::host_moments(Moment loading, Moment first_step, Moment steady,
                                Bytes between_steps) {
     plan_.memory.host_moments = {{"loading", loading.bytes, loading.what},
                                  {"first step", first_step.bytes, first_step.what},
-                                 {"steady", steady.bytes, steady.what},
+                                 {"steady", steady.bytes, steady.what, true},
                                  {"saving", saving.bytes, saving.what}};
     plan_.memory.host_between_steps = between_steps == 0 ? steady.bytes : between_steps;
 }

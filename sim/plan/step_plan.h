@@ -49,7 +49,8 @@ struct Buffer {
 struct HostMoment {
     std::string name;
     Bytes bytes = 0;
-    std::string what;  ///< memory in addition to the steady state, in words
+    std::string what;        ///< memory in addition to the steady state, in words
+    bool is_steady = false;  ///< all steps but the first
 };
 
 using BytesByKind = std::array<Bytes, kMemoryKindCount>;

@@ -56,9 +56,8 @@ Bytes device_memory(const MeasuredRun& run, const Prediction& predicted) {
 /// moment. On the CPU, device buffers are resident too, which the plan's moments do not include.
 Bytes host_memory(const MeasuredRun& run, const Prediction& predicted, Bytes device) {
     if (run.host_between_steps) return predicted.plan.memory.host_between_steps;
-    const auto steady = std::find_if(
-        predicted.plan.memory.host_moments.begin(), predicted.plan.memory.host_moments.end(),
-        [](const HostMoment& moment) { return moment.name == "steady"; });
+    const auto steady =
+        std::ranges::find(predicted.plan.memory.host_moments, true, &HostMoment::is_steady);
     if (steady == predicted.plan.memory.host_moments.end())
         throw InternalError("a plan without a steady moment");
     return steady->bytes + (run.unified_memory ? device : 0);
