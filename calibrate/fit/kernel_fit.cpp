@@ -237,7 +237,6 @@ KernelFit fit_kernel_table(KernelTableId id, const CaseTable& measured, double m
         fit.table.at.push_back(model.coordinates(kernel.shape));
     fit.table.weight.assign(fit.fitted.size(), 0);
     if (fit.fitted.size() >= kFewShapes) fit_residuals(id, model, multiprocessors, fit);
-    for (FittedKernel& kernel : fit.fitted) kernel.predicted_us = model.us(fit.table, kernel.shape);
     measure_held_out(id, model, rows.held_out, fit);
     return fit;
 }

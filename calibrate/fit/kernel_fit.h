@@ -13,7 +13,6 @@ namespace sluice {
 struct FittedKernel {
     std::vector<double> shape;  ///< in the order of kernel_columns()
     double us = 0, us_low = 0, us_high = 0;
-    double predicted_us = 0;  ///< by the fit, which knows `us`
 };
 
 struct KernelFit {

@@ -102,19 +102,17 @@ LinearFit least_squares(const FeatureRows& features, std::span<const double> val
     LinearFit fit;
     fit.coefficient = to_vector(solution.cwiseQuotient(problem.scale));
     fit.degrees_of_freedom = static_cast<int>(problem.rows.rows() - width);
-    Eigen::VectorXd error =
+    Eigen::VectorXd range =
         Eigen::VectorXd::Constant(width, std::numeric_limits<double>::infinity());
-    Eigen::VectorXd range = error;
     if (fit.degrees_of_freedom > 0) {
         const double squares = (problem.values - problem.rows * solution).squaredNorm();
         fit.deviation = std::sqrt(squares / fit.degrees_of_freedom);
         if (decomposition.rank() == width) {
             const Eigen::VectorXd lengths = decomposition.pseudoInverse().rowwise().norm();
-            error = fit.deviation * lengths.cwiseQuotient(problem.scale);
-            range = student_t_quantile(0.95, fit.degrees_of_freedom) * error;
+            range = student_t_quantile(0.95, fit.degrees_of_freedom) *
+                    (fit.deviation * lengths.cwiseQuotient(problem.scale));
         }
     }
-    fit.standard_error = to_vector(error);
     for (Eigen::Index j = 0; j < width; ++j) {
         const double coefficient = fit.coefficient[static_cast<std::size_t>(j)];
         fit.low.push_back(coefficient - range[j]);

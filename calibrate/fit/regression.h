@@ -11,9 +11,8 @@ using FeatureRows = std::vector<std::vector<double>>;
 
 struct LinearFit {
     std::vector<double> coefficient;  ///< of each feature
-    std::vector<double> standard_error;
-    std::vector<double> low, high;  ///< 5th and 95th percentile of each coefficient
-    double deviation = 0;           ///< of the weighted residuals
+    std::vector<double> low, high;    ///< 5th and 95th percentile of each coefficient
+    double deviation = 0;             ///< of the weighted residuals
     int degrees_of_freedom = 0;
 };
 
