@@ -56,7 +56,7 @@ struct Bench {
     int compute_threads = 1;           ///< of the CPU's kernels, without a GPU
     char* arena = nullptr;             ///< device memory
     Bytes arena_bytes = 0;             ///< without the kernels' workspace
-    bool quick = false;                ///< fewer shapes and shorter repeats: 30 s in all
+    bool quick = false;                ///< fewer shapes and shorter repeats: 40 s in all
     std::string storage_folder = ".";  ///< a folder on the measured disk
 
     /// Called by a case with its progress, 0 to 1; may be empty.
@@ -113,8 +113,7 @@ struct Case {
     const char* question;  ///< "How fast are copies to the device, by size?"
     Seconds seconds;       ///< about, on an H200; for the time left
     Seconds quick_seconds;
-    /// Fills tables and warnings. If the machine lacks something (a second GPU), a warning says so,
-    /// and there is no table.
+    /// Fills tables and warnings. If the machine lacks something (a second GPU), there is no table.
     void (*run)(Bench&, CaseRecord&);
 };
 

@@ -19,8 +19,6 @@ constexpr double kHostBytesIfUnknown = 1e9;
 
 constexpr double kSpreadToWarnOf = 0.03;
 
-constexpr int kLaneThreads = 4;
-
 constexpr std::int64_t kDistinct = std::int64_t{1} << 20;
 
 /// Columns with a range to their right.
@@ -56,8 +54,7 @@ Bytes last_level_cache(const HostFacts& host, const std::string& root) {
 }
 
 std::vector<int> optimizer_cpus(const Bench& bench, int threads) {
-    return choose_placement(bench.host, {bench.device_facts.numa_node, threads, kLaneThreads, 0})
-        .optimizer_cpus;
+    return choose_placement(bench.host, {bench.device_facts.numa_node, threads}).optimizer_cpus;
 }
 
 std::vector<int> nodes_of(const HostFacts& host, const std::vector<int>& cpus) {

@@ -20,7 +20,6 @@ constexpr double kBytesIfCacheUnknown = 1e9;
 constexpr double kLeastBytes = 0.4e9;
 constexpr double kMostBytes = 4e9;
 constexpr Bytes kTouched = 256 * kMiB;
-constexpr Bytes kPage = 4096;
 /// Elements of the smallest piece of a thread's work.
 constexpr std::int64_t kGrain = std::int64_t{1} << 16;
 

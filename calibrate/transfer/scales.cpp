@@ -39,7 +39,6 @@ constexpr double kBothWaysLow = 0.43;
 
 // STREAM: 0.91 (GH200), 0.85 (EPYC 9004 and 7003, DGX Spark), at their low ends 0.81 and 0.71.
 constexpr RateRange kHost = {0.82, 1.21};
-constexpr double kStreamOfPeak = 0.85;
 // Adam: 0.43 of the peak on 2x Xeon 8168 (3.9 Gparam/s of 28 bytes), 0.59 of one Xeon 8480's on the
 // H200 machine.
 constexpr RateRange kAdam = {0.58, 1.72};

@@ -25,8 +25,8 @@ ControlGroupLimits read_control_group_limits(const SystemFiles& files);
 /// A logical CPU that this process may use.
 struct Cpu {
     int id = 0;
-    int core =
-        0;  ///< lowest CPU of the same physical core, which the process may not be allowed to use
+    /// Lowest CPU of the same physical core, which the process may not be allowed to use.
+    int core = 0;
     int node = -1;  ///< NUMA node; -1: not known
 };
 
@@ -63,7 +63,8 @@ struct HostFacts {
     std::optional<Bytes> locked_memory_soft, locked_memory_hard;  ///< ulimit -l
     bool locked_memory_unchecked = false;                         ///< CAP_IPC_LOCK, as root has
 
-    int physical_cores() const;  ///< nodes with a CPU that this process may use
+    /// Those with a CPU that this process may use.
+    int physical_cores() const;
     /// Null if there is no such node.
     const NumaNode* node(int id) const;
     /// CPUs of a node that this process may use, ascending.

@@ -20,9 +20,6 @@ constexpr Bytes kSystem = 1'000'000'000;
 constexpr Bytes kProcessWithGpu = 1'000'000'000;
 constexpr Bytes kProcessWithoutGpu = 520'000'000;
 
-/// CPUs for the threads of the lanes.
-constexpr int kOtherThreads = 4;
-
 Bytes capacity_of(const HostFacts& facts, std::optional<Bytes> host_memory) {
     if (!host_memory) host_memory = host_memory_capacity(facts);
     if (host_memory) return *host_memory;
@@ -48,7 +45,7 @@ HostSpec host_here(const HostFacts& facts, Bytes capacity, bool with_gpu) {
     host.cores = std::max(1, cpus);
     double cores = facts.cpus.empty() ? host.cores : facts.physical_cores();
     if (facts.limits.cpus) cores = std::min(cores, *facts.limits.cpus);
-    host.best_adam_threads = std::max(1, static_cast<int>(cores) - kOtherThreads);
+    host.best_adam_threads = std::max(1, static_cast<int>(cores) - kCpusForLanes);
     return host;
 }
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "engine/machine/system_files.h"
 #include "sim/base/format.h"
+#include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
 namespace {
@@ -68,10 +70,9 @@ class Placing {
             free.push_back(cpu.id);
             if (cpu.node == home_) near.push_back(cpu.id);
         }
-        const auto wanted = static_cast<std::size_t>(std::max(1, needs_.other_threads));
         for (std::vector<int>* choice : {&near, &free, &all}) {
             placement_.other_cpus = std::move(*choice);
-            if (placement_.other_cpus.size() >= wanted) return;
+            if (std::ssize(placement_.other_cpus) >= kCpusForLanes) return;
         }
     }
 

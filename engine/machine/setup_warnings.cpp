@@ -1,8 +1,9 @@
+#include "engine/machine/setup_warnings.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "engine/machine/placement.h"
 #include "engine/machine/system_files.h"
 #include "sim/base/format.h"
 

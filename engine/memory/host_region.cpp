@@ -11,7 +11,6 @@
 namespace sluice {
 namespace {
 
-constexpr Bytes kPage = 4096;
 constexpr Bytes kHugePage = 2 * kMiB;
 
 }  // namespace

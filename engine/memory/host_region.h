@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+/// The smallest page of the system; huge pages are multiples of it.
+inline constexpr Bytes kPage = 4096;
+
 class HostRegion {
   public:
     HostRegion() = default;

@@ -137,7 +137,6 @@ class Parts {
     Bytes end() const { return end_; }
 
   private:
-    static constexpr Bytes kPage = 4096;
     Bytes end_ = 0;
 };
 

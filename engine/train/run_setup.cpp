@@ -7,6 +7,7 @@
 
 #include "engine/layers/layer_layout.h"
 #include "engine/machine/machine_here.h"
+#include "engine/machine/setup_warnings.h"
 #include "engine/train/progress.h"
 #include "engine/train/state_snapshot.h"
 #include "engine/train/weights_file.h"
@@ -191,9 +192,8 @@ HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store
 Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
                         const Peak& host_peak, int optimizer_threads) {
     const Bytes host_bytes = host_peak.bytes;
-    constexpr int kOtherThreads = 4;  // of the lanes and the main thread, which mostly sleep
-    Placement placement = choose_placement(
-        host_facts, {device.numa_node, optimizer_threads, kOtherThreads, host_bytes});
+    Placement placement =
+        choose_placement(host_facts, {device.numa_node, optimizer_threads, host_bytes});
     say(fmt::format("{}\n", placement.text));
     SetupNeeds needs{host_bytes, 0, device.numa_node, optimizer_threads};
     for (const MemoryKind kind : {MemoryKind::weights, MemoryKind::pinned_buffers})

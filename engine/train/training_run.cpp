@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/machine/setup_warnings.h"
 #include "engine/train/run_endings.h"
 #include "engine/train/weights_file.h"
 #include "engine/train/whole_run.h"

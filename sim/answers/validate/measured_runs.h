@@ -95,7 +95,6 @@ inline constexpr Seconds kShortestStep = 1e-6;
 inline constexpr Seconds kMostSeconds = 86'400;  // a day
 inline constexpr std::int64_t kMostSteps = 1'000'000'000;
 inline constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
-inline constexpr std::int64_t kMostLayers = 10'000;
 
 // Which runs repeat one configuration, and which only share a name?
 

@@ -15,12 +15,6 @@ namespace {
 
 using Row = const MachineNumber&;
 
-// STREAM of host memory over its peak (channels times rate). The best published figures on the
-// profiles' hosts are 348 of 384 GB/s (GH200), 390 of 460.8 (EPYC 9004), 175 of 204.8 (EPYC 7003)
-// and 231.8 of 273 (GB10): 0.91, 0.85, 0.85 and 0.85. These are the best and not median figures,
-// since a trainer can bind its threads, too.
-constexpr double kStreamOfPeak = 0.85;
-
 // What copies and host work share over STREAM: they move 181 and 169 GB/s together on two H200
 // machines whose memory has 0.85 x 281.6 GB/s; copies alone of four GPUs there 137 to 167.
 constexpr double kSharedOfStream = 0.74;
@@ -122,8 +116,8 @@ double copy_weight(Row row, SpecReader& reader, const MachineSpec& so_far) {
 AdamRule adam_rule(Row row, SpecReader& reader, const MachineSpec& so_far) {
     AdamRule rule{.cores = so_far.host.cores};
     if (const auto rate = reader.take(kAdamRate))
-        rule.known = *rate * kGiga *
-                     reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12));
+        rule.known =
+            *rate * kGiga * reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12));
     else
         rule.memory = stream_gb_per_s(reader) * kGiga;
     reader.assume(row.trust, rule.sentence());
@@ -146,9 +140,8 @@ Interpolated adam_by_threads(Row row, SpecReader& reader, const MachineSpec& so_
         return adam_rule(row, reader, so_far).by_threads(StateBytes);
     }
     const double traffic =
-        StateBytes == 12
-            ? reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12))
-            : adam_traffic(StateBytes);
+        StateBytes == 12 ? reader.take("host.adam_bytes_per_parameter").value_or(adam_traffic(12))
+                         : adam_traffic(StateBytes);
     for (auto& [threads, rate] : points) rate *= kGiga * traffic;
     return Interpolated(std::move(points));
 }
@@ -231,15 +224,14 @@ constexpr std::array kHostRows = {
     row(kPeak, Trust::measured, Transfer::host_memory,
         Shown{"host memory rate", "of the datasheet"}),
     memory_rate(kStream, "host_memory"),
-    row(kShared, Trust::measured,
-        fill<&MachineSpec::host, &HostSpec::dram_bandwidth>, &dram_bandwidth,
-        ReplacedBy{kContention[0]}, Judges{RateGroup::host_memory}, GainsFrom{part::shared_memory},
-        Transfer::host_memory),
+    row(kShared, Trust::measured, fill<&MachineSpec::host, &HostSpec::dram_bandwidth>,
+        &dram_bandwidth, ReplacedBy{kContention[0]}, Judges{RateGroup::host_memory},
+        GainsFrom{part::shared_memory}, Transfer::host_memory),
     row("host.copy_traffic_weight", Trust::measured,
         fill<&MachineSpec::host, &HostSpec::copy_weight>, &copy_weight, ReplacedBy{kContention[0]},
         Transfer::as_measured),
-    row(kAdamRate, Trust::measured, ReplacedBy{kAdamByThreads},
-        RateGroup::optimizer, Transfer::adam),
+    row(kAdamRate, Trust::measured, ReplacedBy{kAdamByThreads}, RateGroup::optimizer,
+        Transfer::adam),
     adam<&HostSpec::adam_bytes_per_s>(kAdamByThreads, &adam_by_threads<12>),
     adam<&HostSpec::adam_8_byte_bytes_per_s>("host.adam_8_byte_gparams_per_s_by_threads",
                                              &adam_by_threads<8>),
@@ -282,10 +274,11 @@ double host_memory_gb_per_s(SpecReader& reader) {
     if (const auto fitted = reader.take(kShared)) return *fitted;
     const double stream = stream_gb_per_s(reader);
     if (reader.profile().flag("host.unified_memory")) return stream;
-    reader.assume(Trust::measured,
-                  fmt::format("copies and host work share {:.2f} of the {:.0f} GB/s of host memory, "
-                              "as on the H200 machine",
-                              kSharedOfStream, stream));
+    reader.assume(
+        Trust::measured,
+        fmt::format("copies and host work share {:.2f} of the {:.0f} GB/s of host memory, "
+                    "as on the H200 machine",
+                    kSharedOfStream, stream));
     return kSharedOfStream * stream;
 }
 

@@ -57,14 +57,11 @@ const char* confidence_name(Confidence confidence) {
 }
 
 int best_adam_threads(const HostSpec& host) {
-    // As in sluice-train: 12 of 16 threads trained fastest on the H200 machine, although 16 are
-    // faster when nothing else runs.
-    constexpr double kOtherThreads = 4;
     const auto& points = host.adam_bytes_per_s.points();
     const auto best =
         std::max_element(points.begin(), points.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    return static_cast<int>(std::min(best->first, std::max(1.0, host.cores - kOtherThreads)));
+    return static_cast<int>(std::min(best->first, std::max(1.0, host.cores - kCpusForLanes)));
 }
 
 MachineSpec resolve_machine(const MachineProfile& profile) {

@@ -77,6 +77,17 @@ inline double adam_traffic(std::int64_t state_bytes) {
     return static_cast<double>(kBf16 + 2 * state_bytes);
 }
 
+/// STREAM of host memory over its peak (channels times rate). The best published figures on the
+/// profiles' hosts are 348 of 384 GB/s (GH200), 390 of 460.8 (EPYC 9004), 175 of 204.8 (EPYC 7003)
+/// and 231.8 of 273 (GB10): 0.91, 0.85, 0.85 and 0.85. These are the best and not median figures,
+/// since a trainer can bind its threads, too.
+inline constexpr double kStreamOfPeak = 0.85;
+
+/// CPUs that sluice-train leaves to the threads of its lanes and the main one, which mostly sleep:
+/// 12 of 16 optimizer threads trained fastest on the H200 machine, although 16 are faster when
+/// nothing else runs.
+inline constexpr int kCpusForLanes = 4;
+
 /// Rates of host work by all optimizer threads, alone. Memory traffic counts read plus written
 /// bytes.
 struct HostSpec {

@@ -14,7 +14,6 @@ namespace sluice {
 namespace {
 
 // Limits that no real config exceeds; they keep the product of any two within 64 bits.
-constexpr std::int64_t kMostLayers = 10'000;
 constexpr std::int64_t kWidest = 1'000'000;
 constexpr std::int64_t kLargestVocabulary = 10'000'000;
 constexpr std::int64_t kLongest = 1'000'000'000;

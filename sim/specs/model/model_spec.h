@@ -8,6 +8,9 @@
 
 namespace sluice {
 
+/// A larger number in a file is a mistake.
+inline constexpr std::int64_t kMostLayers = 10'000;
+
 /// Self-attention of one layer. `latent` is DeepSeek's multi-head latent attention (arXiv
 /// 2405.04434).
 struct AttentionSpec {

@@ -38,7 +38,7 @@ struct GenericField {
     std::int64_t most;
 };
 constexpr GenericField kGenericFields[] = {
-    {"layers", &GenericShape::layers, 10'000},
+    {"layers", &GenericShape::layers, kMostLayers},
     {"hidden", &GenericShape::hidden, 1'000'000},
     {"heads", &GenericShape::heads, 1'000'000},
     {"kv_heads", &GenericShape::kv_heads, 1'000'000},

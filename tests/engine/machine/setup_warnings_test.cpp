@@ -1,4 +1,4 @@
-#include "engine/machine/placement.h"
+#include "engine/machine/setup_warnings.h"
 #include "tests/catch.h"
 #include "tests/engine/machine/fake_machine.h"
 
