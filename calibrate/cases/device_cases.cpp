@@ -10,8 +10,9 @@
 
 #include "calibrate/cases/bench.h"
 #include "calibrate/cases/kernel_rows.h"
-#include "engine/machine/nvml.h"
 #include "engine/device/device.h"
+#include "engine/device/peer_copy.h"
+#include "engine/machine/nvml.h"
 
 namespace sluice {
 

@@ -9,6 +9,7 @@
 #include "calibrate/probe/cublaslt_products.h"
 #include "calibrate/probe/cuda_driver.h"
 #include "engine/device/device.h"
+#include "engine/device/peer_copy.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
+#include "engine/device/peer_copy.h"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "sim/base/input_error.h"
 

@@ -1,7 +1,6 @@
 // On which device does a plan run? A device has memory, lanes that copy and compute in order, and
 // events between them. There are two implementations for training: host_memory_device (anywhere)
-// and cuda_device. Also: the device that a command line names, and copies between GPUs of one
-// machine.
+// and cuda_device. make_device() makes the one that a command line names.
 #pragma once
 
 #include <cstdint>
@@ -101,24 +100,5 @@ std::string gpu_bus_id(int ordinal);
 /// Bus id of the GPU that the calling thread is attached to (Device::attach_thread); "" without
 /// CUDA.
 std::string attached_gpu_bus_id();
-
-/// Copies between the memories of two GPUs, for measuring.
-class PeerCopy {
-  public:
-    virtual ~PeerCopy() = default;
-    /// Whether the GPUs reach each other's memory; else copies pass through host memory.
-    virtual bool is_direct() const = 0;
-    /// Seconds of `copies` consecutive copies of `bytes` from the first to the second GPU, and with
-    /// `both_ways` of as many in the other direction at the same time. Precondition: bytes at most
-    /// those of make_peer_copy().
-    virtual Seconds time(Bytes bytes, int copies, bool both_ways) = 0;
-    /// Whether `bytes` bytes of the first GPU's pattern have arrived in the second's memory.
-    virtual bool arrives(Bytes bytes) = 0;
-};
-
-/// Buffers of `bytes` on both GPUs, filled with different bytes. `bytes` is a multiple of 8. Throws
-/// CudaError if the GPUs cannot be used or lack the memory, InternalError if there are no two such
-/// GPUs. The calling thread stays attached to its GPU.
-std::unique_ptr<PeerCopy> make_peer_copy(int first, int second, Bytes bytes);
 
 }  // namespace sluice

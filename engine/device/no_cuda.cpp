@@ -1,5 +1,6 @@
 // The GPU functions of a build without CUDA.
 #include "engine/device/device.h"
+#include "engine/device/peer_copy.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
