@@ -86,10 +86,10 @@ double host_peak(const MachineProfile& measured) {
     return of_measured(measured, "host.memory_bandwidth_gb_per_s");
 }
 
-/// "PCIe 5.0 x16" and "PCIe 4.0 x16" are of one kind, "NVLink-C2C" is of another.
-std::string kind_of_link(const MachineProfile& profile) {
-    const std::string type = profile.text("link.type");
-    return type.substr(0, type.find_first_of(" ,"));
+/// All of PCIe are of one kind, NVLink-C2C is of another, and so are copies within one memory.
+bool same_kind_of_link(const MachineProfile& a, const MachineProfile& b) {
+    const auto same = [&](const char* path) { return a.flag(path) == b.flag(path); };
+    return same("link.chip_to_chip") && same("host.unified_memory");
 }
 
 void scale_products(const MachineProfile& measured, const MachineProfile& datasheet,
@@ -118,7 +118,7 @@ Scales scales_between(const MachineProfile& measured, const MachineProfile& data
     scales.memory_range = kMemory;
     scales.link = ratio(measured, datasheet, "link.raw_per_direction_gb_per_s");
     scales.link_raw_gb_per_s = of_datasheet(datasheet, "link.raw_per_direction_gb_per_s");
-    scales.link_range = kind_of_link(measured) == kind_of_link(datasheet) ? kSameLink : kOtherLink;
+    scales.link_range = same_kind_of_link(measured, datasheet) ? kSameLink : kOtherLink;
     scales.both_ways_range = {kBothWaysLow, scales.link_range.high};
     scales.host_peak_gb_per_s = of_datasheet(datasheet, "host.memory_bandwidth_gb_per_s");
     scales.host = scales.host_peak_gb_per_s / host_peak(measured);

@@ -127,11 +127,6 @@ class ProfileTransfer {
         }
     }
 
-    void flags() {
-        for (const auto& [path, flag] : measured_.flags)
-            if (!out_.has(path)) out_.set_flag(path, flag);
-    }
-
   private:
     /// Empty if the datasheet already has it.
     std::optional<TransferRule> rule_of(const std::string& path) const {
@@ -174,7 +169,6 @@ std::string transfer_profile(const NamedText& measured, const NamedText& datashe
     out.take_missing(sheet_text, id_of(datasheet.file), {});
 
     ProfileTransfer transfer(from, scales, date, out);
-    transfer.flags();
     transfer.numbers();
     transfer.curves(nlohmann::ordered_json::parse(measured.text));
     transfer.kernels();

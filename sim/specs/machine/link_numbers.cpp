@@ -35,9 +35,7 @@ constexpr double kUneven = 1.1;
 
 constexpr const char* kRaw = "link.raw_per_direction_gb_per_s";
 
-bool is_chip_link(const SpecReader& reader) {
-    return reader.profile().text("link.type").find("C2C") != std::string::npos;
-}
+bool is_chip_link(const SpecReader& reader) { return reader.profile().flag("link.chip_to_chip"); }
 const LinkShares& shares_of(const SpecReader& reader) {
     return is_chip_link(reader) ? kChipLink : kPcie;
 }
@@ -133,6 +131,7 @@ Interpolated share_to_host(Row row, SpecReader& reader, const MachineSpec& so_fa
 
 constexpr std::array kLinkRows = {
     row("link.type", ValueKind::text),
+    row("link.chip_to_chip", ValueKind::flag),
     row(kRaw, Trust::datasheet, Transfer::link),
     row("link.host_to_device_gb_per_s", Trust::measured,
         fill<&MachineSpec::link, &LinkSpec::host_to_device>, &one_way<&LinkShares::host_to_device>,

@@ -161,7 +161,7 @@ TEST_CASE("transfer: no copy is said to be faster than the link", "[transfer]") 
 
 TEST_CASE("transfer: another kind of link has a wider range", "[transfer]") {
     Json datasheet = same_datasheet();
-    datasheet["link"]["type"] = "NVLink-C2C";
+    datasheet["link"]["chip_to_chip"] = true;
     set(datasheet, "link", "raw_per_direction_gb_per_s", 450);
     const MachineProfile profile = transferred(datasheet);
     const Quantity* rate = profile.find("link.host_to_device_gb_per_s");
