@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 namespace sluice {
@@ -12,21 +11,6 @@ namespace {
 using Elements = std::vector<std::int64_t>;
 void append(Elements& out, std::int64_t count, std::int64_t elements) {
     out.insert(out.end(), static_cast<std::size_t>(count), elements);
-}
-
-/// ParameterTensor joins q, k and v, and gate and up.
-void split(Elements& out, const ParameterTensor& tensor, const LayerSpec& layer) {
-    const AttentionSpec& a = layer.attention;
-    const std::string_view name = tensor.name;
-    if (name == "attention.qkv" || name == "attention.qkv_bias") {
-        out.push_back(a.query_width() * tensor.columns);
-        append(out, 2, a.key_width() * tensor.columns);
-    } else if (name.starts_with("feed_forward.gate_up")) {
-        const std::int64_t parts = layer.feed_forward.projections();
-        append(out, parts * tensor.count, tensor.rows / parts * tensor.columns);
-    } else {
-        append(out, tensor.count, tensor.rows * tensor.columns);
-    }
 }
 
 constexpr KernelStyle kStyle = KernelStyle::plain;
@@ -94,7 +78,9 @@ Kernel embedding_gradient_kernel(const ModelSpec& model, const TrainingSpec& pas
 
 Elements module_tensors(const ModelSpec& model, const LayerSpec& layer) {
     Elements out;
-    for (const ParameterTensor& tensor : layer_tensors(model, layer)) split(out, tensor, layer);
+    for (const ParameterTensor& tensor : layer_tensors(model, layer))
+        for (const std::int64_t rows : tensor.rows_of_parts())
+            append(out, tensor.count, rows * tensor.columns);
     return out;
 }
 

@@ -1,18 +1,9 @@
 #include "sim/specs/model/adapters.h"
 
-#include <string_view>
-
 #include "sim/specs/model/module_experts.h"
 
 namespace sluice {
 namespace {
-
-/// Modules whose weights the tensor joins.
-std::int64_t parts_of(const ParameterTensor& tensor, const LayerSpec& layer) {
-    const std::string_view name = tensor.name;
-    if (name.starts_with("attention.qkv")) return 3;
-    return name.starts_with("feed_forward.gate_up") ? layer.feed_forward.projections() : 1;
-}
 
 double matrix_numbers(std::int64_t rows, std::int64_t columns, std::int64_t count) {
     return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(count);
@@ -28,7 +19,8 @@ std::int64_t adapter_parameters(const ModelSpec& model, const LayerSpec& layer, 
     for (const ParameterTensor& tensor : layer_tensors(model, layer)) {
         const bool stacked = tensor.count > 1 && experts_are_stacked(layer.feed_forward);
         if (tensor.columns == 1 || stacked) continue;
-        sum += rank * (tensor.rows + parts_of(tensor, layer) * tensor.columns) * tensor.count;
+        const auto parts = static_cast<std::int64_t>(tensor.rows_of_parts().size());
+        sum += rank * (tensor.rows + parts * tensor.columns) * tensor.count;
     }
     return sum;
 }

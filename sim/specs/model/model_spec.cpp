@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "sim/base/input_error.h"
@@ -37,8 +38,9 @@ void append_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden)
     if (a.latent) {
         append_latent_attention(out, a, hidden);
     } else {
-        out.push_back({"attention.qkv", a.qkv_width(), hidden});
-        if (a.qkv_bias) out.push_back({"attention.qkv_bias", a.qkv_width()});
+        const std::array joins = {a.query_width(), a.key_width(), a.key_width()};
+        out.push_back({"attention.qkv", a.qkv_width(), hidden, 1, joins});
+        if (a.qkv_bias) out.push_back({"attention.qkv_bias", a.qkv_width(), 1, 1, joins});
         if (a.qk_norm) out.push_back({"attention.qk_norm", a.head_dim, 1, 2});
     }
     if (a.sinks) out.push_back({"attention.sinks", a.heads});
@@ -49,8 +51,10 @@ void append_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden)
 /// `count` feed-forward blocks of one width.
 void append_block(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden, std::int64_t width,
                   std::int64_t count) {
-    out.push_back({"feed_forward.gate_up", f.projections() * width, hidden, count});
-    if (f.bias) out.push_back({"feed_forward.gate_up_bias", f.projections() * width, 1, count});
+    const std::int64_t rows = f.projections() * width;
+    const std::array joins = {width, rows - width, std::int64_t{0}};
+    out.push_back({"feed_forward.gate_up", rows, hidden, count, joins});
+    if (f.bias) out.push_back({"feed_forward.gate_up_bias", rows, 1, count, joins});
     out.push_back({"feed_forward.down", hidden, width, count});
     if (f.bias) out.push_back({"feed_forward.down_bias", hidden, 1, count});
 }
@@ -86,6 +90,12 @@ std::int64_t sum_over_layers(const ModelSpec& model,
 }
 
 }  // namespace
+
+std::vector<std::int64_t> ParameterTensor::rows_of_parts() const {
+    std::vector<std::int64_t> out;
+    std::ranges::copy_if(joins, std::back_inserter(out), [](auto part) { return part > 0; });
+    return out.empty() ? std::vector{rows} : out;
+}
 
 std::vector<ParameterTensor> layer_tensors(const ModelSpec& model, const LayerSpec& layer) {
     return tensors_with_experts(model, layer, layer.feed_forward.experts);

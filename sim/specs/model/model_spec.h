@@ -2,6 +2,7 @@
 // its activations?
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -63,7 +64,11 @@ struct ParameterTensor {
     std::int64_t rows = 0;
     std::int64_t columns = 1;
     std::int64_t count = 1;  ///< number of tensors of this shape (experts)
+    /// Rows of the matrices that it joins: q, k and v, or gate and up; all 0 if it is one matrix.
+    std::array<std::int64_t, 3> joins = {};
     std::int64_t elements() const { return rows * columns * count; }
+    /// Rows of each matrix in it.
+    std::vector<std::int64_t> rows_of_parts() const;
 };
 
 /// Rotary positions (arXiv 2104.09864). If `factor` is not 1, frequencies are scaled as in Llama
