@@ -30,7 +30,6 @@ std::string missing_in_trainer(const ModelSpec& model, const LayerSpec& layer) {
     const FeedForwardSpec& f = layer.feed_forward;
     if (a.head_dim % 2 != 0) return "heads of odd width";
     if (!model.not_trained.empty()) return model.not_trained;
-    if (model.family.starts_with("gemma") || model.family == "phi3") return "layers of this family";
     if (model.learned_positions > 0) return "learned positions";
     if (a.value_dim != a.head_dim) return "attention with values wider or narrower than keys";
     if (layer.norms != 2 || layer.norm_bias) return "norms but two RMSNorms a layer";

@@ -235,14 +235,21 @@ void read_deepseek_v3(const JsonObject& config, ModelSpec& model) {
 struct Family {
     const char* model_type;
     void (*read)(const JsonObject&, ModelSpec&);
+    bool has_own_layers = false;  ///< whose numbers the trainer does not have, at any config
 };
 constexpr std::array kFamilies = {
-    Family{"llama", read_llama},        Family{"qwen2", read_qwen2},
-    Family{"qwen3", read_qwen3},        Family{"mistral", read_mistral},
-    Family{"phi3", read_mistral},       Family{"gemma2", read_gemma2},
-    Family{"gemma3_text", read_gemma3}, Family{"gpt2", read_gpt2},
-    Family{"mixtral", read_mixtral},    Family{"qwen3_moe", read_qwen3_moe},
-    Family{"gpt_oss", read_gpt_oss},    Family{"deepseek_v3", read_deepseek_v3},
+    Family{"llama", read_llama},
+    Family{"qwen2", read_qwen2},
+    Family{"qwen3", read_qwen3},
+    Family{"mistral", read_mistral},
+    Family{"phi3", read_mistral, true},
+    Family{"gemma2", read_gemma2, true},
+    Family{"gemma3_text", read_gemma3, true},
+    Family{"gpt2", read_gpt2},
+    Family{"mixtral", read_mixtral},
+    Family{"qwen3_moe", read_qwen3_moe},
+    Family{"gpt_oss", read_gpt_oss},
+    Family{"deepseek_v3", read_deepseek_v3},
 };
 
 }  // namespace
@@ -263,6 +270,7 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
         model.name = file;
         model.family = type;
         model.source = file;
+        if (family.has_own_layers) model.not_trained = "layers of this family";
         family.read(config, model);
         refuse_uncountable(model, file);
         if (const auto extra = config.object_or_none("_sluice")) {

@@ -36,8 +36,6 @@ const std::vector<Refusal> kRefusals = {
     {[](ModelSpec&, LayerSpec& l) { l.norm_bias = true; }, "two RMSNorms"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.value_dim = 8; }, "wider or narrower"},
     {[](ModelSpec& m, LayerSpec&) { m.learned_positions = 1024; }, "learned positions"},
-    {[](ModelSpec& m, LayerSpec&) { m.family = "gemma"; }, "layers of this family"},
-    {[](ModelSpec& m, LayerSpec&) { m.family = "phi3"; }, "layers of this family"},
     {[](ModelSpec& m, LayerSpec&) { m.not_trained = "yarn scaling of positions"; },
      "yarn scaling of positions"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.head_dim = l.attention.value_dim = 7; },
