@@ -93,7 +93,8 @@ TEST_CASE("plan choice: weights are cast to FP8 once a step where that gains", "
 TEST_CASE("plan choice: weights arrive as codes where the link is slow, not where the host is",
           "[simulate]") {
     const auto chosen = [](const char* name, Compute form, std::set<std::string> fixed) {
-        const MachineSpec machine = resolve_machine(read_machine_profile(name));
+        MachineSpec machine = resolve_machine(read_machine_profile(name));
+        machine.host.gpus = 1;  // all of its node, so that no plan bills more than another
         TrainingSpec asked = batch_of(8);
         asked.state_bytes = 6;
         asked.compute = asked.head_gradients = Compute::fp8;
