@@ -6,11 +6,13 @@
 #include <QResizeEvent>
 #include <QScrollBar>
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 namespace sluice {
 namespace {
 
-constexpr int kLeastColumn = 4;  // in line heights
+constexpr int kLeastColumn = 4, kLongestWord = 12;  // in line heights
 constexpr int kLeastRows = 6;
 constexpr int kMostMeasuredRows = 40;  // of whose text the height is measured: 5 ms
 
@@ -44,6 +46,45 @@ void fit_rows(QTableView* view, bool cut) {
     if (!measured) return;
     if (cut) return view->resizeRowsToContents();
     for (int row = 0; row < rows; ++row) view->setRowHeight(row, row_height(view, 1));
+}
+
+/// The widest part of the text that no line break divides.
+int widest_word(const QString& text, const QFontMetrics& metrics) {
+    int out = 0;
+    qsizetype begin = 0;
+    for (qsizetype at = 0; at <= text.size(); ++at) {
+        const bool ends = at == text.size() || text[at].isSpace() || text[at] == QChar(0x200B);
+        const bool hyphen = !ends && text[at] == QLatin1Char('-');
+        if (!ends && !hyphen) continue;
+        const qsizetype size = at - begin + (hyphen ? 1 : 0);
+        out = std::max(out, metrics.horizontalAdvance(text.mid(begin, size)));
+        begin = at + 1;
+    }
+    return out;
+}
+
+/// With its margins: the longest word of a column, its title, or a number, which is not divided.
+int word_width(const QTableView* view, int column) {
+    const QAbstractItemModel& model = *view->model();
+    const int line = view->fontMetrics().height();
+    const int margin = 2 * (view->style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1);
+    const bool icon = model.index(0, column).data(Qt::DecorationRole).isValid();
+    std::set<QString> seen;
+    int out = 0;
+    for (int row = 0; row < model.rowCount(); ++row) {
+        const QModelIndex cell = model.index(row, column);
+        const QVariant font = cell.data(Qt::FontRole);
+        const QString text = cell.data().toString();
+        if (!seen.insert((font.isValid() ? QLatin1Char('b') : QLatin1Char('n')) + text).second)
+            continue;
+        const QFontMetrics metrics =
+            font.isValid() ? QFontMetrics(font.value<QFont>()) : view->fontMetrics();
+        const bool number = (cell.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight) != 0;
+        out = std::max(out, number ? metrics.horizontalAdvance(text) : widest_word(text, metrics));
+    }
+    out = std::min(out, kLongestWord * line) + margin + 1;  // and the grid's line
+    if (icon) out += view->iconSize().width() + margin;
+    return std::max({out, kLeastColumn * line, view->horizontalHeader()->sectionSizeHint(column)});
 }
 
 }  // namespace
@@ -103,37 +144,39 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
     return view;
 }
 
-int common_most(std::vector<int> widths, int room, int least) {
-    std::sort(widths.begin(), widths.end());
-    int left = static_cast<int>(widths.size());
-    for (const int width : widths) {
-        if (width * left > room) return std::max(least, room / left);
-        room -= width;
-        --left;
+std::vector<int> fitted_widths(const std::vector<ColumnWidths>& columns, int room) {
+    const auto widths = [&](int most) {
+        std::vector<int> out;
+        for (const ColumnWidths& one : columns)
+            out.push_back(std::min(one.one_line, std::max(one.word, most)));
+        return out;
+    };
+    int most = 0, too_wide = 1;
+    for (const ColumnWidths& one : columns) too_wide = std::max(too_wide, one.one_line + 1);
+    while (most + 1 < too_wide) {
+        const int middle = (most + too_wide) / 2;
+        const std::vector<int> tried = widths(middle);
+        (std::accumulate(tried.begin(), tried.end(), 0) <= room ? most : too_wide) = middle;
     }
-    return widths.empty() ? least : std::max(least, widths.back());
+    return widths(most);
 }
 
 void fit_columns(QTableView* view) {
     const int columns = view->model()->columnCount(), room = view->viewport()->width();
     if (columns == 0 || room <= 0) return;
+    view->setWordWrap(false);  // else the width that a cell has limits the one that it wants
     view->resizeColumnsToContents();
-    std::vector<int> widths;
-    for (int column = 0; column < columns; ++column) widths.push_back(view->columnWidth(column));
-    const auto widest = std::ranges::max_element(widths);
-    const int least = kLeastColumn * view->fontMetrics().height();
-    const int most = common_most(widths, room, least);
-    const bool scrolls = least * columns > room;
+    std::vector<ColumnWidths> wanted;
+    for (int column = 0; column < columns; ++column)
+        wanted.push_back({view->columnWidth(column), word_width(view, column)});
+    std::vector<int> widths = fitted_widths(wanted, room);
     int left = room;
     bool cut = false;
-    for (int column = 0; column < columns; ++column) {
-        int& width = widths[static_cast<std::size_t>(column)];
-        // Where a view scrolls anyway, titles stay whole.
-        const int allowed =
-            scrolls ? std::max(most, view->horizontalHeader()->sectionSizeHint(column)) : most;
-        cut = cut || width > allowed;
-        left -= width = std::min(width, allowed);
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        cut = cut || widths[i] < wanted[i].one_line;
+        left -= widths[i];
     }
+    const auto widest = std::ranges::max_element(widths);
     const int more = std::max(0, left) / columns;
     for (int& width : widths) {
         const int added = std::min(more, width / 2);

@@ -34,12 +34,17 @@ class FittedTable : public QTableView {
 QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name,
                        bool fits_columns = true);
 
-/// Gives columns the width of their contents. In a narrower view the widest columns shrink, so that
-/// all are visible, and their text takes several lines. In a wider view columns grow by up to half
-/// their width, and the widest takes the rest.
+/// Gives columns the width of their contents. In a narrower view the widest columns shrink and
+/// their text takes several lines; words, titles and numbers stay whole, so a very narrow view
+/// scrolls. In a wider view columns grow by up to half their width, and the widest takes the rest.
 void fit_columns(QTableView* view);
 
-/// The largest width at which all `widths`, cut to it, fit into `room`; at least `least`.
-int common_most(std::vector<int> widths, int room, int least);
+/// Of a column, in pixels: with each cell on one line, and with the longest word on one.
+struct ColumnWidths {
+    int one_line = 0, word = 0;
+};
+/// The widths of columns in `room` pixels: the widest give way, to one common width, but none below
+/// its longest word.
+std::vector<int> fitted_widths(const std::vector<ColumnWidths>& columns, int room);
 
 }  // namespace sluice

@@ -68,6 +68,7 @@ void MoneyPage::refresh() {
     Table table = ways_to_pay_table(cost, prediction_->together);
     table.columns.front().title = "kind";  // views have no headings of rows
     model_->setTable(std::move(table), units_);
+    fit_columns(table_);  // another machine's offers may need other widths
 }
 
 QByteArray MoneyPage::svg() const {
