@@ -5,7 +5,6 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
-#include <filesystem>
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
@@ -13,13 +12,14 @@
 #include "planner-gui/session/scenario_stack.h"
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/scenario_form.h"
+#include "planner-gui/window/start_mistakes.h"
 #include "planner-gui/window/start_words.h"
-#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {
 
 constexpr int kFieldColumns = 2;
+constexpr int kWidest = 220;  // letters; longer lines are hard to read
 
 QLabel* wrapped(const QString& text, double size = 1, bool bold = false) {
     QLabel* const label = text_label(text);
@@ -29,22 +29,6 @@ QLabel* wrapped(const QString& text, double size = 1, bool bold = false) {
     font.setBold(bold);
     label->setFont(font);
     return label;
-}
-
-/// Empty if there is such a model.
-QString model_mistake(const std::string& text) {
-    std::error_code error;
-    try {
-        read_model(model_of(text));
-        return {};
-    } catch (const InputError& mistake) {
-        if (std::filesystem::exists(text, error)) return window_text(mistake.what());
-        const QString hint = qtext(model_hint(text));
-        return QObject::tr(
-                   "There is no model \"%1\": choose one of the list, or enter a size such "
-                   "as 32B or the path to a config.json%2")
-            .arg(qtext(text), hint.isEmpty() ? QStringLiteral(".") : hint);
-    }
 }
 
 }  // namespace
@@ -73,6 +57,8 @@ StartPage::StartPage(PlannerSession& session, QWidget* parent)
     auto* const area = new QScrollArea(this);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     put_into(area, content);
+    content->setMaximumWidth(kWidest * fontMetrics().averageCharWidth());
+    area->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
     auto* const whole = new QVBoxLayout(this);
     whole->setContentsMargins(0, 0, 0, 0);
     whole->addWidget(area);
@@ -84,7 +70,10 @@ StartPage::StartPage(PlannerSession& session, QWidget* parent)
             });
     connect(&session_, &PlannerSession::progress, this, [this](JobKind kind, int done, int all) {
         if (kind == JobKind::start)
-            progress_->setText(tr("%1 of %2 machines are predicted.").arg(done).arg(all));
+            progress_->setText(tr("%1: %2 of %3 machines are predicted.")
+                                   .arg(qtext(model_of(asked_.model)))
+                                   .arg(done)
+                                   .arg(all));
     });
     connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
         if (kind == JobKind::start) finish({});
@@ -101,7 +90,10 @@ FieldRow* StartPage::addRow(const QString& field, const QString& label, int kind
     row->setText(value);
     row->setHelp(help);
     rows_[field] = row;
-    connect(row, &FieldRow::edited, row, [row] { row->setMistake({}); });
+    connect(row, &FieldRow::edited, this, [this, row] {
+        row->setMistake({});
+        markOutdated();
+    });
     for (QLineEdit* const line : row->findChildren<QLineEdit*>())
         connect(line, &QLineEdit::returnPressed, this, &StartPage::find);
     return row;
@@ -193,6 +185,10 @@ std::optional<StartQuestion> StartPage::question() {
     out.days = number("days", 1e-3, 1e5, tr("a number of days such as 30"), false);
     out.usd = number("usd", 1e-2, 1e12, tr("a number of dollars such as 20000"), false);
     out.owned = row(QStringLiteral("owned"))->text().toStdString();
+    if (const QString mistake = machine_mistake(out.owned); !mistake.isEmpty()) {
+        row(QStringLiteral("owned"))->setMistake(mistake);
+        right = false;
+    }
     return right ? std::optional(out) : std::nullopt;
 }
 
@@ -205,12 +201,21 @@ void StartPage::find() {
     if (!asked) return;
     asked_ = *asked;
     candidates_.clear();
+    cards_->setEnabled(true);
     busy_ = true;
     find_->setText(tr("&Stop"));
     progress_->setText(tr("The machines are being predicted."));
     progress_->show();
     showPicks();
     session_.tryStart(asked_);
+}
+
+void StartPage::markOutdated() {
+    if (busy_ || picks_.empty()) return;
+    cards_->setEnabled(false);
+    progress_->setText(
+        tr("The question has changed: these plans are for %1 and %2 tokens. Press Find machines.")
+            .arg(qtext(model_of(asked_.model)), qtext(format_short_count(asked_.tokens))));
 }
 
 void StartPage::finish(const QString& failure) {

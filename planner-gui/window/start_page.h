@@ -45,6 +45,8 @@ class StartPage : public QWidget {
     void showPicks();
     QWidget* card(const StartPick& pick, bool first);
     void finish(const QString& failure);
+    /// The question has changed since the answer that is shown.
+    void markOutdated();
 
     PlannerSession& session_;
     std::map<QString, FieldRow*> rows_;

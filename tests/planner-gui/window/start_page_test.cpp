@@ -45,11 +45,23 @@ TEST_CASE("start page: a new project begins with it, and a plan of its answer is
     window.start({});
     CHECK(window.startPage().isVisible());
     CHECK(!window.form().isVisible());
+    window.resize(2560, 1440);
+    CHECK(test::wait_until([&] {
+        const int field = window.startPage().row(QStringLiteral("tokens"))->width();
+        return window.startPage().width() > 2000 && field > 300 && field < 900;
+    }));
     ask_small(window);
     driver.finish(JobKind::start,
                   [&] { QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton); });
     QTest::qWait(0);  // earlier cards are deleted
     REQUIRE(plans(window).size() == 3);
+    type(window, "days", "20");
+    CHECK(!plans(window)[0]->isEnabled());  // it answers another question
+    driver.finish(JobKind::start,
+                  [&] { QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton); });
+    QTest::qWait(0);
+    REQUIRE(plans(window).size() == 3);
+    CHECK(plans(window)[0]->isEnabled());
     QTest::mouseClick(plans(window)[0], Qt::LeftButton);
     CHECK(!window.startPage().isVisible());
     CHECK(window.form().isVisible());
@@ -98,5 +110,13 @@ TEST_CASE("start page: a field that is wrong says so, and nothing is asked", "[w
     QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);
     CHECK(window.startPage().row(QStringLiteral("tokens"))->mistake() ==
           QStringLiteral("\"many\" is not a number of tokens such as 2B."));
+    type(window, "tokens", "2 B");
+    type(window, "owned", "our server");
+    QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);
+    CHECK(window.startPage()
+              .row(QStringLiteral("owned"))
+              ->mistake()
+              .startsWith(
+                  QStringLiteral("There is no machine \"our server\": choose one of the list")));
     CHECK(plans(window).isEmpty());
 }
