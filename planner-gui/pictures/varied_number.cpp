@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -12,6 +13,7 @@
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/machine/machine_number.h"
+#include "sim/specs/scenario/field_label.h"
 
 namespace sluice {
 namespace {
@@ -75,6 +77,12 @@ std::vector<double> option_values(const Option& option, const TrainingSpec& trai
     return out;
 }
 
+/// As the fields of the form are named.
+std::string capitalized(std::string label) {
+    label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
+    return label;
+}
+
 /// Rounds to three digits, so that axes are legible.
 double rounded(double value) {
     return std::stod(fmt::format("{:.3g}", value));  // the double that its text denotes
@@ -104,9 +112,7 @@ double parse_machine_value(const VariedNumber& number, const std::string& text) 
 }  // namespace
 
 VariedNumber varied_option(const Option& option) {
-    VariedNumber number{&option, option.field, option.field, option.unit, option.help};
-    std::replace(number.label.begin(), number.label.end(), '_', ' ');
-    return number;
+    return {&option, option.field, field_label(option.field), option.unit, option.help};
 }
 
 std::vector<VariedNumber> varied_numbers(Schedule schedule) {
@@ -115,7 +121,8 @@ std::vector<VariedNumber> varied_numbers(Schedule schedule) {
         if (has_option(schedule, option)) numbers.push_back(varied_option(option));
     for (const MachineNumber& row : machine_table())
         if (row.label != nullptr)
-            numbers.push_back({nullptr, std::string(row.path), row.label, row.unit(), row.help});
+            numbers.push_back(
+                {nullptr, std::string(row.path), capitalized(row.label), row.unit(), row.help});
     return numbers;
 }
 

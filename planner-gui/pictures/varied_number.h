@@ -14,7 +14,7 @@ namespace sluice {
 struct VariedNumber {
     const Option* option = nullptr;  ///< empty: a number of the machine
     std::string key;                 ///< the option's field, or the path that `--set` takes
-    std::string label;               ///< "micro batch", "host memory"
+    std::string label;               ///< "Micro batch", "Host memory", as in the form
     std::string unit;                ///< may be empty
     std::string help;
 

@@ -12,7 +12,7 @@ namespace sluice {
 
 namespace {
 
-/// "batch 64, seq 4096".
+/// "Batch 64, Sequence 4,096".
 QString words_of(const std::vector<VariedValue>& cell) {
     QStringList out;
     for (const VariedValue& one : cell)

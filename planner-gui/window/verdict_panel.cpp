@@ -38,8 +38,7 @@ QString used(const QString& name, const Fit::OfTier& tier, ByteUnits units) {
 
 QString in_words(const std::vector<Setting>& settings) {
     QStringList out;
-    for (const Setting& one : settings)
-        out << qtext(one.field + " " + one.value).replace(QLatin1Char('_'), QLatin1Char(' '));
+    for (const Setting& one : settings) out << qtext(field_label(one.field) + ": " + one.value);
     return out.join(QStringLiteral(", "));
 }
 

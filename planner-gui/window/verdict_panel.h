@@ -13,7 +13,7 @@ namespace sluice {
 
 class VerdictFigures;
 
-/// "state bytes 8, host memory 1TB".
+/// "State bytes: 8, Host memory: 1TB", as the fields of the form are named.
 QString in_words(const std::vector<Setting>& settings);
 
 class VerdictPanel : public QFrame {

@@ -39,9 +39,9 @@ TEST_CASE("a heat map: values, best cell, scale of those that fit", "[pictures]"
 
 TEST_CASE("a heat map in words", "[pictures]") {
     const HeatMap map = example_map();
-    CHECK(cell_place(map, {2, 1}) == QStringLiteral("batch 32, seq 2,048"));
+    CHECK(cell_place(map, {2, 1}) == QStringLiteral("Batch 32, Sequence 2,048"));
     CHECK(cell_lines(map, {1, 0}, ByteUnits::decimal) ==
-          QStringList({QStringLiteral("batch 16, seq 1,024"), QStringLiteral("fits"),
+          QStringList({QStringLiteral("Batch 16, Sequence 1,024"), QStringLiteral("fits"),
                        QStringLiteral("3,000 tokens/s, 2.00 s a step"),
                        QStringLiteral("device 20.0 GB, host 60.0 GB"),
                        QStringLiteral("$0.46 a million tokens"),

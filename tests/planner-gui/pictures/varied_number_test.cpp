@@ -78,11 +78,11 @@ TEST_CASE("every proposal is read back from its text, in range", "[pictures]") {
 TEST_CASE("wrong values say so", "[pictures]") {
     const VariedNumber batch = varied_option(option_of("batch"));
     CHECK(parse_values(batch, "8, 16") == std::vector<double>{8, 16});
-    CHECK_THROWS_WITH(parse_values(batch, "8,x"), ContainsSubstring("batch is x"));
+    CHECK_THROWS_WITH(parse_values(batch, "8,x"), ContainsSubstring("Batch is x"));
     CHECK_THROWS_WITH(parse_values(batch, "8,8"), ContainsSubstring("twice"));
     const VariedNumber memory = machine_number("host.memory_capacity_gb");
     CHECK_THROWS_WITH(parse_values(memory, "256,-1"),
-                      ContainsSubstring("host memory is \"-1\", expected a number above 0"));
+                      ContainsSubstring("Host memory is \"-1\", expected a number above 0"));
     CHECK_THROWS_AS(parse_values(memory, "256,,512"), InputError);
 }
 

@@ -155,7 +155,7 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     CHECK(adopted->planned.machine.host_memory == "16GB");
     CHECK(driver.window->stack().count() == 2);  // beside the scenario that was asked
     CHECK(adopted->planned.name ==
-          automatic_name(small_scenario()) + ", batch 8, host memory 16 GB");
+          automatic_name(small_scenario()) + ", Batch 8, Host memory 16 GB");
     CHECK(!adopted->report().plan.fit.fits());
 }
 
