@@ -44,8 +44,11 @@ BarsAnswer sensitivity_answer(const Sensitivity& sensitivity) {
         out.things.push_back(
             {window_text(upgrade_sentence(upgrade)) + QLatin1Char('.') + why, possible});
     }
-    out.table = upgrades_table(sensitivity);
-    out.csv = to_csv(out.table);
+    // Adopt sets the numbers of the machine; their names are for files.
+    const Table all = upgrades_table(sensitivity);
+    out.table =
+        select(all, {"name", "gain", "gain_{}_percent", "tokens_per_s", "bottleneck", "settings"});
+    out.csv = to_csv(all);
     return out;
 }
 

@@ -59,6 +59,8 @@ TEST_CASE("sensitivity page: what is adopted is what was shown", "[pages]") {
     }
     CHECK(expected >= 2);
     CHECK(page.csv().count(QLatin1Char('\n')) == static_cast<qsizetype>(all->upgrades.size()) + 1);
+    CHECK(page.csv().contains(QStringLiteral("machine_settings")));  // for programs alone
+    CHECK(table->model()->columnCount() == 6);
     for (const Upgrade& upgrade : all->upgrades)
         CHECK(page.svg().contains(QByteArray::fromStdString(">" + upgrade.name + "</text>")));
     auto* const note = page.findChild<OutdatedNote*>();
