@@ -30,7 +30,7 @@ QString style_of(double points) {
     return QStringLiteral(
                "h1{font-size:%1pt}h2{font-size:%2pt}h3{font-size:%3pt}"
                "p,li,td,th,dt,dd{font-size:%4pt}th{text-align:left;background:#eeeeee}"
-               "th,td{padding:1px 3px}code{font-size:%4pt}small{font-size:%4pt}"
+               "code{font-size:%4pt}small{font-size:%4pt}"
                "p,ul,h3{margin-top:2px;margin-bottom:2px}h2{margin-top:8px;margin-bottom:2px}")
         .arg(2 * points)
         .arg(1.5 * points)
@@ -130,12 +130,18 @@ void draw_sheet(QPainter& painter, const Part& part, int sheet, const QSizeF& pa
 }
 
 std::vector<Part> parts_of(const Decision& decision, const QPageLayout& layout) {
-    QString html = qtext(decision_html(decision));
+    Decision printed = decision;
+    // Paper carries no scenarios that a program could open.
+    for (AskedMachine& asked : printed.request.machines) asked.planned = {};
+    QString html = qtext(decision_html(printed));
     static const QRegularExpression unseen(QStringLiteral("<style.*?</style>|<script.*?</script>"),
                                            QRegularExpression::DotMatchesEverythingOption);
     html.remove(unseen);
-    html.replace(QStringLiteral("<table"),
-                 QStringLiteral("<table cellspacing=\"0\" border=\"0\" width=\"100%\""));
+    html.replace(
+        QStringLiteral("<table"),
+        // Qt counts this padding, but not that of a style, when it fits words into columns.
+        QStringLiteral("<table cellspacing=\"0\" cellpadding=\"2\" border=\"0\" "
+                       "width=\"100%\""));
     return parts_of(html, page_of(layout));
 }
 
