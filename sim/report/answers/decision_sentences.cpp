@@ -124,6 +124,7 @@ std::string cheapest_sentence(const Decision& decision) {
 
 std::string fastest_sentence(const Decision& decision) {
     if (decision.aim == Aim::fastest) return cheapest_sentence(decision);
+    if (decision.candidates.size() == 1) return "";
     const Candidate* const fastest =
         least(decision, false, [](const Candidate& c) { return -c.report().tokens_per_s(); });
     if (fastest == decision.best()) return "It is also the fastest.";
