@@ -8,6 +8,7 @@
 #include <QStackedWidget>
 #include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/validation_page.h"
@@ -58,8 +59,9 @@ void MainWindow::resizeAtFirst() {
 void MainWindow::resizeDocksAtFirst() {
     constexpr int kLetters = 64;  // wide enough for the names of most machines
     const auto docks = findChildren<QDockWidget*>();
-    const int width = kLetters * fontMetrics().averageCharWidth();
-    resizeDocks(docks, QList<int>(docks.size(), width), Qt::Horizontal);
+    constexpr int kShare = 5;  // of a wide window, whose form then needs no second lines
+    const int dock = std::max(kLetters * fontMetrics().averageCharWidth(), width() / kShare);
+    resizeDocks(docks, QList<int>(docks.size(), dock), Qt::Horizontal);
     resizeDocks(docks, {1, 3}, Qt::Vertical);
 }
 
