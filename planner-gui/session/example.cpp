@@ -24,7 +24,7 @@ PlannedScenario example_scenario() {
 }
 
 std::vector<ExampleQuestion> example_questions() {
-    return {{words("Does 1 TB of host memory do?"), {{"host_memory", "1TB"}}},
+    return {{words("Is 1 TB of host memory enough?"), {{"host_memory", "1TB"}}},
             {words("And 1 TB with smaller optimizer states?"),
              {{"host_memory", "1TB"}, {"state_bytes", "6"}}},
             {words("Which machine is the cheapest?"), {}}};

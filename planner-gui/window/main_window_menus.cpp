@@ -74,7 +74,7 @@ void MainWindow::addExportMenu(QMenu& file) {
     connect(exports, &Exports::working, this,
             [this](const QString& what) { statusBar()->showMessage(what); });
     connect(exports, &Exports::written, this, [this](const QString& path) {
-        statusBar()->showMessage(tr("Wrote %1").arg(path));
+        statusBar()->showMessage(tr("Wrote %1").arg(path), 10'000);
         if (close_once_written_ && !exports_->isWriting()) close();
     });
     exports->addActions(*menu);
