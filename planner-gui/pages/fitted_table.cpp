@@ -13,6 +13,8 @@ namespace sluice {
 namespace {
 
 constexpr int kLeastColumn = 4, kLongestWord = 12;  // in line heights
+constexpr int kRounding =
+    4;  // pixels: the grid's line, and parts of pixels that a layout rounds up
 constexpr int kLeastRows = 6;
 constexpr int kMostMeasuredRows = 40;  // of whose text the height is measured: 5 ms
 
@@ -63,7 +65,7 @@ int widest_word(const QString& text, const QFontMetrics& metrics) {
     return out;
 }
 
-/// With its margins: the longest word of a column, its title, or a number, which is not divided.
+/// With its margins: the longest word of a column, its title, or a number with its unit.
 int word_width(const QTableView* view, int column) {
     const QAbstractItemModel& model = *view->model();
     const int line = view->fontMetrics().height();
@@ -79,10 +81,11 @@ int word_width(const QTableView* view, int column) {
             continue;
         const QFontMetrics metrics =
             font.isValid() ? QFontMetrics(font.value<QFont>()) : view->fontMetrics();
-        const bool number = (cell.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight) != 0;
+        const bool number = (cell.data(Qt::TextAlignmentRole).toInt() & Qt::AlignRight) != 0 &&
+                            text.count(QLatin1Char(' ')) <= 1;  // not "358 to 651"
         out = std::max(out, number ? metrics.horizontalAdvance(text) : widest_word(text, metrics));
     }
-    out = std::min(out, kLongestWord * line) + margin + 1;  // and the grid's line
+    out = std::min(out, kLongestWord * line) + margin + kRounding;
     if (icon) out += view->iconSize().width() + margin;
     return std::max({out, kLeastColumn * line, view->horizontalHeader()->sectionSizeHint(column)});
 }
@@ -169,7 +172,14 @@ void fit_columns(QTableView* view) {
     std::vector<ColumnWidths> wanted;
     for (int column = 0; column < columns; ++column)
         wanted.push_back({view->columnWidth(column), word_width(view, column)});
-    std::vector<int> widths = fitted_widths(wanted, room);
+    int words = 0;
+    for (const ColumnWidths& one : wanted) words += one.word;
+    // All columns in sight are worth more than the longest words, where that is possible at all.
+    const int least = kLeastColumn * view->fontMetrics().height();
+    std::vector<ColumnWidths> sought = wanted;
+    if (words > room && least * columns <= room)
+        for (ColumnWidths& one : sought) one = {std::min(one.one_line, one.word), least};
+    std::vector<int> widths = fitted_widths(sought, room);
     int left = room;
     bool cut = false;
     for (std::size_t i = 0; i < widths.size(); ++i) {

@@ -35,8 +35,8 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
                        bool fits_columns = true);
 
 /// Gives columns the width of their contents. In a narrower view the widest columns shrink and
-/// their text takes several lines; words, titles and numbers stay whole, so a very narrow view
-/// scrolls. In a wider view columns grow by up to half their width, and the widest takes the rest.
+/// their text takes several lines, with whole words and numbers if all columns are then in sight.
+/// In a wider view columns grow by up to half their width, and the widest takes the rest.
 void fit_columns(QTableView* view);
 
 /// Of a column, in pixels: with each cell on one line, and with the longest word on one.

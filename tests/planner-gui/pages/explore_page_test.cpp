@@ -68,7 +68,7 @@ TEST_CASE("explore: wrong values are stated and cannot be run", "[pages]") {
     auto* const x = page.findChildren<AxisEditor*>().first();
     x->valuesEdit()->clear();
     QTest::keyClicks(x->valuesEdit(), QStringLiteral("8,0"));
-    CHECK(x->error().contains(QStringLiteral("batch is 0, expected a whole number")));
+    CHECK(x->error().contains(QStringLiteral("Batch is 0, expected a whole number")));
     CHECK_FALSE(button(page, QStringLiteral("Run"))->isEnabled());
     x->valuesEdit()->clear();
     QTest::keyClicks(x->valuesEdit(), QStringLiteral("8,24"));

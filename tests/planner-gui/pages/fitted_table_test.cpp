@@ -25,7 +25,7 @@ TEST_CASE("fitted table: in a narrow view words and numbers stay whole", "[pages
     model.item(0, 1)->setTextAlignment(Qt::AlignRight);
     model.setItem(0, 2, new QStandardItem(QStringLiteral("many short words that may wrap")));
     const std::unique_ptr<QTableView> view(table_view(&model, QStringLiteral("narrow")));
-    view->resize(250, 200);
+    view->resize(320, 200);
     view->show();
     fit_columns(view.get());
     const QFontMetrics metrics = view->fontMetrics();
