@@ -1,5 +1,6 @@
 #include "planner-gui/window/start_mistakes.h"
 
+#include <QObject>
 #include <filesystem>
 
 #include "planner-gui/pictures/answer_words.h"
