@@ -42,7 +42,7 @@ struct ScenarioAnswer {
 std::shared_ptr<const Prediction> shared_report(const std::shared_ptr<const ScenarioAnswer>& of);
 
 /// Everything that the planner shows about a scenario.
-inline constexpr Wanted kWholePrediction{
+inline const Wanted kWholePrediction{
     .band = Wanted::Band::always, .suggestions = true, .remedies = true};
 
 /// Calls `so_far` at each stage. Throws InputError with its field.
