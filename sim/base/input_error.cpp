@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace sluice {
 
@@ -39,7 +42,38 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
             nearest = candidate;
         }
     }
-    return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
+    return nearest.empty() ? "" : may_be_meant({std::string(nearest)});
+}
+
+std::string names_like(std::string_view name, const std::vector<std::string>& candidates,
+                       std::size_t most) {
+    const auto same = [](char a, char b) {
+        const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+        return lower(a) == lower(b);
+    };
+    std::vector<std::string> having;
+    if (!name.empty())
+        std::ranges::copy_if(candidates, std::back_inserter(having), [&](const std::string& one) {
+            return !std::ranges::search(one, name, same).empty();
+        });
+    if (having.empty()) return did_you_mean(name, candidates);
+    const auto rank = [&](const std::string& one) {
+        return std::pair(std::ranges::mismatch(name, one, same).in1 != name.end(), one.size());
+    };
+    std::ranges::stable_sort(having, {}, rank);
+    having.resize(std::min(having.size(), most));
+    return may_be_meant(having);
+}
+
+std::string may_be_meant(const std::vector<std::string>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        out += fmt::format("{}\"{}\"",
+                           i == 0                  ? "; did you mean "
+                           : i + 1 == names.size() ? " or "
+                                                   : ", ",
+                           names[i]);
+    return out.empty() ? "" : out + "?";
 }
 
 }  // namespace sluice

@@ -53,6 +53,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// `; did you mean "x"?` for the candidate nearest to `name` by edit distance; "" if none is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
+/// `; did you mean "x" or "y"?` for the candidates, at most `most`, that have `name` as a part, in
+/// any case: those that begin with it first, then the shortest; if none has it, as did_you_mean().
+std::string names_like(std::string_view name, const std::vector<std::string>& candidates,
+                       std::size_t most = 10);
+/// `; did you mean "x" or "y"?`; "" for none.
+std::string may_be_meant(const std::vector<std::string>& names);
+
 /// The largest text input (config, profile, training JSON) that is read; larger files are refused.
 inline constexpr std::size_t kMaxInputBytes = std::size_t{16} << 20;
 

@@ -161,7 +161,7 @@ MachineProfile read_machine_profile(const std::string& what, const char* flag) {
     throw InputError(fmt::format(
         "{}: unknown machine \"{}\"; list them with: sluice machines, or give a path to a "
         "profile{}",
-        flag, what, did_you_mean(what, library_machines())));
+        flag, what, names_like(what, library_machines())));
 }
 
 std::vector<std::string> library_machines() {

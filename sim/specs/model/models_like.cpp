@@ -1,6 +1,5 @@
 // Which models of the library may be meant by a size, or by a name that is not there?
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -51,20 +50,15 @@ std::vector<std::string> all_names() {
     return out;
 }
 
-/// Those that have it as a part, else those of its size, of its family if there are any.
-std::vector<std::string> may_be_meant(const std::string& name) {
+/// Of the size in a name, of its family if there are any.
+std::vector<std::string> of_size_in(const std::string& name) {
     std::vector<std::string> out;
-    for (std::string& one : all_names())
-        if (one.find(name) != std::string::npos) out.push_back(std::move(one));
-    if (!out.empty()) {
-        std::ranges::stable_sort(out, {}, &std::string::size);
-        return out;
-    }
     if (const auto size = size_in(name)) out = models_of_size(*size);
     const auto of_family = [family = family_of(name)](const std::string& one) {
         return one.starts_with(family);
     };
     if (std::ranges::any_of(out, of_family)) std::erase_if(out, std::not_fn(of_family));
+    if (out.size() > kMostNamed) out.resize(kMostNamed);
     return out;
 }
 
@@ -86,12 +80,12 @@ std::vector<std::string> models_of_size(double parameters) {
 std::string model_hint(const std::string& asked) {
     std::string name = asked;
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    std::vector<std::string> names;
-    if (!name.empty()) names = may_be_meant(name);
-    if (names.empty()) return did_you_mean(name, all_names());
-    if (names.size() > kMostNamed) names.resize(kMostNamed);
-    for (std::string& one : names) one = '"' + one + '"';
-    return fmt::format("; did you mean {}?", fmt::join(names, " or "));
+    const std::vector<std::string> all = all_names();
+    const bool is_part = std::ranges::any_of(
+        all, [&](const std::string& one) { return one.find(name) != std::string::npos; });
+    const std::vector<std::string> of_size =
+        is_part ? std::vector<std::string>{} : of_size_in(name);
+    return of_size.empty() ? names_like(name, all, kMostNamed) : may_be_meant(of_size);
 }
 
 }  // namespace sluice
