@@ -131,8 +131,10 @@ std::string assumption_lines(const std::vector<std::string>& sentences) {
     std::string out;
     for (std::size_t i = 0; i < std::min(kMost, sentences.size()); ++i) {
         const std::string& one = sentences[i];
-        out += fmt::format("  {}\n",
-                           one.size() <= kLongest ? one : one.substr(0, kLongest - 3) + "...");
+        std::size_t cut = kLongest - 3;
+        const auto within_character = [&] { return (one[cut] & 0xC0) == 0x80; };
+        while (one.size() > kLongest && within_character()) --cut;
+        out += fmt::format("  {}\n", one.size() <= kLongest ? one : one.substr(0, cut) + "...");
     }
     if (sentences.size() > kMost)
         out += fmt::format("  and {} more; --json prints all in full\n", sentences.size() - kMost);

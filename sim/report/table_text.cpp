@@ -159,6 +159,42 @@ std::string to_text(const Table& table, std::string_view indent) {
     return out;
 }
 
+namespace {
+
+/// Whether a line may be broken at this space: not between a flag and its value, or between two
+/// flags of one command, which a reader copies.
+bool may_break(std::string_view line, std::size_t space) {
+    constexpr std::string_view kFlag = "--";
+    const auto word_before = [&](std::size_t end) {
+        const std::size_t begin = line.rfind(' ', end == 0 ? 0 : end - 1);
+        return line.substr(begin == std::string_view::npos ? 0 : begin + 1,
+                           end - (begin == std::string_view::npos ? 0 : begin + 1));
+    };
+    const std::string_view before = word_before(space);
+    if (before.starts_with(kFlag)) return before.ends_with(',') || before.ends_with(';');
+    if (!line.substr(space + 1).starts_with(kFlag)) return true;
+    const std::size_t start = space - before.size();
+    const bool is_value = start > 0 && word_before(start - 1).starts_with(kFlag);
+    return !is_value || before.ends_with(',') || before.ends_with(';');
+}
+
+/// The last space within the width at which the line may be broken, or else the first one behind;
+/// npos: none.
+std::size_t break_of(const std::string& line, std::size_t indent) {
+    std::size_t out = std::string::npos;
+    for (std::size_t i = line.find(' ', indent); i != std::string::npos;
+         i = line.find(' ', i + 1)) {
+        if (i <= indent || !may_break(line, i)) continue;
+        const bool within = width_of(line.substr(0, i)) <= kWidestTable;
+        if (!within && out != std::string::npos) break;
+        out = i;
+        if (!within) break;
+    }
+    return out;
+}
+
+}  // namespace
+
 std::string folded(const std::string& text) {
     std::string out;
     for (std::string line : lines_of(text)) {
@@ -167,9 +203,10 @@ std::string folded(const std::string& text) {
         const std::size_t label = line.find("  ", begin);
         const bool has_label = label != std::string::npos && label < begin + kLongestRemark;
         const std::size_t indent = has_label ? line.find_first_not_of(' ', label) : begin + 2;
-        while (width_of(line) > kWidestTable) {
-            const std::size_t cut = line.rfind(' ', kWidestTable);
-            if (cut == std::string::npos || cut <= indent) break;
+        const bool is_command = line.compare(begin, 6, "./dev ") == 0;
+        while (!is_command && width_of(line) > kWidestTable) {
+            const std::size_t cut = break_of(line, indent);
+            if (cut == std::string::npos) break;
             out += line.substr(0, cut) + '\n';
             line = std::string(indent, ' ') + line.substr(cut + 1);
         }

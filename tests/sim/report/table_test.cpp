@@ -165,3 +165,16 @@ TEST_CASE("table: long lines of a text are broken between words, below their tex
     const std::string one_word(200, 'w');
     CHECK(folded(one_word) == one_word);
 }
+
+TEST_CASE("table: a line is folded by characters, and not within a command's flags", "[report]") {
+    std::string umlauts;
+    for (int i = 0; i < 100; ++i) umlauts += "\u00e4";
+    CHECK(folded(umlauts + " word") == umlauts + " word");
+    CHECK(folded(umlauts + " " + umlauts) == umlauts + "\n  " + umlauts);
+    const std::string long_words(150, 'w');
+    const std::string flags = "--micro-batch 8 --recompute none";
+    CHECK(folded(long_words + " with " + flags + " it fits") ==
+          long_words + " with\n  " + flags + " it fits");
+    const std::string command = "./dev run sluice cost " + std::string(150, 'm') + " --batch 8";
+    CHECK(folded("   " + command) == "   " + command);
+}
