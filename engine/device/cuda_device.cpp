@@ -10,6 +10,7 @@
 #include "engine/kernels/cuda/cuda_kernels.h"
 #include "engine/kernels/cuda/require.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/runs_today.h"
 
 namespace sluice {
 namespace {
@@ -61,7 +62,8 @@ class CudaDevice final : public Device {
         facts.is_gpu = true;
         facts.has_fp8 = 10 * properties.major + properties.minor >= kFirstFp8Capability;
         // cuDNN's backward takes memory for documents x the longest on others.
-        facts.has_document_attention = properties.major == 9 || properties.major == 10;
+        facts.has_document_attention =
+            attends_within_documents(fmt::format("{}.{}", properties.major, properties.minor));
         facts.memory_capacity = static_cast<Bytes>(total);
         facts.context = context_;
         facts.numa_node = numa_node_of(ordinal_);

@@ -8,21 +8,43 @@
 namespace sluice {
 namespace {
 
-std::string why_not(const Program& program, const ModelSpec& model, const std::string& maker) {
+std::string why_not(const Program& program, const TrainingSpec& training, const ModelSpec& model,
+                    const MachineSpec& machine) {
+    const std::string& maker = machine.gpu_maker;
     if (maker.empty()) return "the maker of the GPU is not known; give gpu.maker in the profile";
     if (std::ranges::find(program.gpu_makers, maker) == program.gpu_makers.end())
         return fmt::format("{} is known to run on {} GPUs only", program.name,
                            fmt::join(program.gpu_makers, " and "));
-    const std::string lacks = program.lacks == nullptr ? "" : program.lacks(model, maker);
+    std::string lacks = program.lacks == nullptr ? "" : program.lacks(model, maker);
+    if (lacks.empty() && program.lacks_setting != nullptr)
+        lacks = program.lacks_setting(training, machine);
     return lacks.empty() ? "" : fmt::format("{} has no {}", program.name, lacks);
 }
 
 }  // namespace
 
-RunsToday runs_today(Schedule schedule, const ModelSpec& model, const MachineSpec& machine) {
-    const Program& program = schedule->program;
-    return {program.name, why_not(program, model, machine.gpu_maker),
+RunsToday runs_today(const TrainingSpec& training, const ModelSpec& model,
+                     const MachineSpec& machine) {
+    const Program& program = training.schedule->program;
+    return {program.name, why_not(program, training, model, machine),
             fmt::format("{}, {}", program.source, program.date)};
+}
+
+RunsToday runs_today(Schedule schedule, const ModelSpec& model, const MachineSpec& machine) {
+    TrainingSpec training;
+    training.schedule = schedule;
+    return runs_today(training, model, machine);
+}
+
+std::string setting_missing_in_trainer(const TrainingSpec& training, const MachineSpec& machine) {
+    const std::string& capability = machine.gpu_compute_capability;
+    if (training.within_documents() && !capability.empty() && !attends_within_documents(capability))
+        return fmt::format("--attend-within document on GPUs of compute capability {}", capability);
+    return "";
+}
+
+bool attends_within_documents(std::string_view compute_capability) {
+    return compute_capability.starts_with("9.") || compute_capability.starts_with("10.");
 }
 
 std::string missing_in_trainer(const ModelSpec& model, const LayerSpec& layer) {

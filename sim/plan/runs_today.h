@@ -2,10 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/model/model_spec.h"
-#include "sim/specs/scenario/schedule.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 
@@ -17,12 +18,20 @@ struct RunsToday {
     bool runs() const { return why_not.empty(); }
 };
 
-/// By the schedule's record: the GPU's maker and the model decide.
+/// By the record of the training's schedule: the GPU, the model and the settings decide.
+RunsToday runs_today(const TrainingSpec& training, const ModelSpec& model,
+                     const MachineSpec& machine);
+/// With default settings.
 RunsToday runs_today(Schedule schedule, const ModelSpec& model, const MachineSpec& machine);
 
 /// What sluice-train lacks for such a layer ("mixture of experts"), or "".
 std::string missing_in_trainer(const ModelSpec& model, const LayerSpec& layer);
 /// The same for all layers. GPUs of all makers are alike.
 std::string missing_in_trainer(const ModelSpec& model, std::string_view gpu_maker);
+/// Settings that sluice-train refuses on that GPU, or "".
+std::string setting_missing_in_trainer(const TrainingSpec& training, const MachineSpec& machine);
+/// Whether sluice-train attends within documents on NVIDIA's GPUs of that compute capability
+/// ("9.0") in the planned memory.
+bool attends_within_documents(std::string_view compute_capability);
 
 }  // namespace sluice

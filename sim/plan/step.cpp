@@ -31,7 +31,7 @@ AskedStep asked_step(const ModelSpec& model, const MachineSpec& machine,
     asked.machine_name = machine.name;
     asked.machine_changes = machine.changes;
     asked.training = as_kept(model, training);
-    asked.runs_today = runs_today(training.schedule, model, machine);
+    asked.runs_today = runs_today(training, model, machine);
     return asked;
 }
 

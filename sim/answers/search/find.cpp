@@ -223,7 +223,7 @@ class LimitSearch {
         std::optional<Trial> before;
         std::vector<std::string> not_counted;
         for (const ModelSpec& model : models) {
-            if (!query_.planned_too && !runs_today(training_.schedule, model, machine_).runs()) {
+            if (!query_.planned_too && !runs_today(training_, model, machine_).runs()) {
                 not_counted.push_back(model.name);
                 continue;
             }

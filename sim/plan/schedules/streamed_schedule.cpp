@@ -89,6 +89,7 @@ ScheduleRecord streamed_schedule() {
         .program = {.name = "sluice-train",
                     .gpu_makers = {"NVIDIA"},
                     .lacks = missing_in_trainer,
+                    .lacks_setting = setting_missing_in_trainer,
                     .source = "the trainer of this version",
                     .date = "2026-11-23"},
         .ours = true,

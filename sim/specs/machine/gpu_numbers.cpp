@@ -153,6 +153,7 @@ constexpr const char* kGemmTimes = "kernels.gemm_forward";
 constexpr std::array kGpuRows = {
     text("gpu.maker"),
     text("gpu.name"),
+    text("gpu.compute_capability"),
     text("gpu.driver_name"),
     row("gpu.memory_capacity_gb", Trust::as_given,
         fill<&MachineSpec::gpu, &GpuSpec::memory_capacity>, Required{},

@@ -71,6 +71,7 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     machine.name = profile.name;
     machine.changes = profile.changes;
     machine.gpu_maker = profile.text("gpu.maker");
+    machine.gpu_compute_capability = profile.text("gpu.compute_capability");
     machine.unified_memory = profile.flag("host.unified_memory");
     for (const MachineNumber& row : machine_table())
         std::visit(Filler{row, reader, machine}, row.member);

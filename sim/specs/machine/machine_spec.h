@@ -191,8 +191,9 @@ struct RateRanges {
 struct MachineSpec {
     std::string id;
     std::string name;
-    bool unified_memory = false;  ///< host and device are one pool
-    std::string gpu_maker;        ///< "NVIDIA"; empty: not known
+    bool unified_memory = false;         ///< host and device are one pool
+    std::string gpu_maker;               ///< "NVIDIA"; empty: not known
+    std::string gpu_compute_capability;  ///< of NVIDIA's GPUs: "9.0"; empty: not known
     GpuSpec gpu;
     LinkSpec link;
     HostSpec host;

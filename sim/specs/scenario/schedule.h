@@ -37,6 +37,9 @@ struct Program {
     /// A part of the model that it does not train on GPUs of that maker ("mixture of experts"), or
     /// ""; null: it trains all models.
     std::string (*lacks)(const ModelSpec& model, std::string_view gpu_maker) = nullptr;
+    /// The same of the settings ("weights streamed in FP8").
+    std::string (*lacks_setting)(const TrainingSpec& training,
+                                 const MachineSpec& machine) = nullptr;
     const char* source;
     const char* date;  ///< on which the source was read
 };

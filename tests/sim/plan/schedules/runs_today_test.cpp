@@ -74,3 +74,19 @@ TEST_CASE("runs today: other families, Apple, and a machine of an unknown maker"
     CHECK_THAT(runs_today(Schedule("resident"), model, machine).why_not,
                ContainsSubstring("gpu.maker"));
 }
+
+TEST_CASE("runs today: settings that the trainer refuses on that GPU do not run", "[plan]") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    const auto why_not = [&](const TrainingSpec& training, const char* machine) {
+        return runs_today(training, model, resolve_machine(read_machine_profile(machine))).why_not;
+    };
+    TrainingSpec documents;
+    documents.attend_within = AttendWithin::document;
+    CHECK(why_not(documents, "a100-80gb-sxm") ==
+          "sluice-train has no --attend-within document on GPUs of compute capability 8.0");
+    CHECK(why_not(documents, "rtx-5090") ==
+          "sluice-train has no --attend-within document on GPUs of compute capability 12.0");
+    for (const char* machine : {"h200-sxm-pcie5", "gh200-480gb", "b200-sxm", "b300-sxm"})
+        CHECK(why_not(documents, machine).empty());
+    CHECK(why_not(TrainingSpec{}, "a100-80gb-sxm").empty());
+}
