@@ -24,10 +24,11 @@ void add_plan_flag(CLI::App& command, PlanFlag& flag) {
                 throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
             flag.chosen = text == "auto";
         },
-        fmt::format("auto (default): chooses the recomputation, micro-batches, resident layers and "
-                    "tables of the fastest step of {}, unless flags give them; given{}: uses the "
-                    "defaults",
-                    Schedule()->name, flag.chosen ? "" : " (default with --scenario)"));
+        fmt::format(
+            "auto (default): chooses the recomputation, micro-batches and places of tensors "
+            "of the system's fastest step, unless flags give them; given{}: uses the "
+            "defaults",
+            flag.chosen ? "" : " (default with --scenario)"));
 }
 
 void add_planned_too_flag(CLI::App& command, bool& planned_too) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -43,7 +42,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& asked, const Wanted& wanted) {
     ComparedSystem out;
     out.name = asked.schedule->name;
-    if (wanted.chosen_beside != nullptr && has_plan_choices(asked.schedule)) {
+    if (wanted.chosen_beside != nullptr) {
         out.report = predict(model, machine, asked, wanted);
         if (out.fits()) return out;
     }

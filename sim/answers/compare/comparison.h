@@ -1,7 +1,7 @@
-// How do all systems train one model on one machine with the same batch? If the batch does not fit
-// and --micro-batch is not given, a system takes the largest micro-batch that fits; streamed, whose
-// checkpoints are for the whole batch, then keeps them on the host. If asked, streamed takes its
-// fastest plan first. Plain values; answer_reports.h has the writers.
+// How do all systems train one model on one machine with the same batch? If asked, each takes its
+// fastest plan. With settings as given, if the batch does not fit and --micro-batch is not given, a
+// system takes the largest micro-batch that fits; streamed, whose checkpoints are for the whole
+// batch, then keeps them on the host. Plain values; answer_reports.h has the writers.
 #pragma once
 
 #include <optional>
@@ -79,7 +79,7 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
 /// Predicts a step of every schedule, then of every cluster, with the same batch. A system ignores
 /// options that it does not have, and its micro-batch is at most a GPU's part of the batch.
-/// `prices` are the machine's, and our system takes the plan `chosen_beside` given options, as in
+/// `prices` are the machine's, and each system takes the plan `chosen_beside` given options, as in
 /// Wanted. Throws InputError, also if none of the systems has a changed option.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,

@@ -4,12 +4,12 @@
 #include <set>
 
 #include "sim/answers/decision/decision.h"
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise.h"
 #include "sim/base/embedded_files.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
-#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -61,33 +61,28 @@ std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
     return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.planned.name);
 }
 
-/// The training of the fastest of the systems that run there today and have the options of `given`,
-/// in the largest micro-batches that fit; empty if none fits.
+/// The fastest plan of the systems that run there today and have the options of `given`; empty if
+/// none fits.
 std::optional<TrainingSpec> fastest_that_runs(const DecisionRequest& request,
-                                              const MachineSpec& machine,
+                                              const MachineSpec& machine, const PriceList& prices,
                                               const std::set<std::string>& given) {
-    std::optional<std::pair<Seconds, TrainingSpec>> best;
+    PlanChoice best;
     for (const Schedule schedule : schedules_of(machine)) {
         const bool has_all = std::ranges::all_of(given, [&](const std::string& field) {
             return has_option(schedule, training_option(field));
         });
-        if (!has_all || !runs_today(schedule, request.model, machine).runs()) continue;
+        if (!has_all) continue;
         TrainingSpec training;
         try {
             training = training_of(schedule, request.training);
         } catch (const InputError&) {
             continue;  // the options break a rule of that system
         }
-        if (!fits_machine(request.model, machine, training)) {
-            const auto fitting = whole_batch_that_fits(request.model, machine, training);
-            if (!fitting) continue;
-            training = *fitting;
-        }
-        const Seconds step = predict(request.model, machine, training).step.seconds;
-        if (!best || step < best->first) best = {step, training};
+        if (!runs_today(training, request.model, machine).runs()) continue;
+        PlanChoice choice = choose_plan(request.model, machine, training, given, prices);
+        if (choice.step && (!best.step || *choice.step < *best.step)) best = std::move(choice);
     }
-    if (!best) return std::nullopt;
-    return best->second;
+    return best.step ? std::optional(best.training) : std::nullopt;
 }
 
 Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& asked,
@@ -105,7 +100,8 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
                               .prices = money.prices,
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
-        if (const auto other = fastest_that_runs(request, machine, *request.chosen_beside)) {
+        if (const auto other =
+                fastest_that_runs(request, machine, money.prices, *request.chosen_beside)) {
             out.prediction =
                 predict(request.model, machine, *other, {.band = Wanted::Band::always});
             out.name += fmt::format(" ({})", other->schedule->name);
@@ -123,8 +119,8 @@ PriceList prices_of(const Decision& decision) {
     return price_list(asked.profile, money_of(request, asked).quotes);
 }
 
-/// Other systems use the best candidate's settings that they have, or where plans were chosen,
-/// those that were asked for. A system whose rules these break is left out.
+/// Where plans were chosen, each other system has its fastest; else the best candidate's settings
+/// that it has. A system whose rules these break is left out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
     const bool cluster = best.report().asked.training.schedule->several_gpus;

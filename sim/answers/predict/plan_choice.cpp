@@ -34,12 +34,14 @@ class PlanSearch {
             trials_.set_best({asked_, as_asked->seconds, as_asked->billed});
             trials_.bill_beside(trials_.best());
         }
-        if (!as_asked && !fits_by_token(model_, machine_, asked_)) return {asked_, {}, {}, {}};
+        const bool ours = has_option(asked_.schedule, "resident_layers");
+        if (ours && !as_asked && !fits_by_token(model_, machine_, asked_))
+            return {asked_, {}, {}, {}};
         for (const bool leave_room : {true, false}) {
             if (!leave_room && trials_.found()) break;
             space_.leave_room(leave_room);
-            if (asked_.schedule->several_gpus) {
-                trials_.try_micro_batches_of_gpus(asked_);
+            if (!ours) {
+                trials_.try_places(asked_);
                 continue;
             }
             try_chunks();
@@ -54,8 +56,7 @@ class PlanSearch {
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
-        const TimedTraining& best = trials_.best();
-        PlanChoice out{best.training, best.seconds, {}, {}};
+        PlanChoice out{trials_.best().training, trials_.best().seconds, {}, {}};
         if (as_asked) out.step_as_asked = as_asked->seconds;
         return with_reasons(std::move(out));
     }
@@ -104,7 +105,6 @@ class PlanSearch {
     }
 
     void try_micro_batches_and_passes(const TrainingSpec& base) {
-        if (!has_option(base.schedule, "resident_layers")) return;
         try_micro_batches(base);
         if (is_free("passes")) try_passes(base);
     }

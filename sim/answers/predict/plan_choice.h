@@ -1,4 +1,5 @@
-// Which recomputation, micro-batches and resident layers make a step fastest on this machine?
+// Which recomputation, micro-batches and places of tensors make a schedule's step fastest on this
+// machine?
 #pragma once
 
 #include <set>
@@ -9,16 +10,11 @@
 
 namespace sluice {
 
-/// Whether plans are chosen for the schedule: ours, and several GPUs.
-inline bool has_plan_choices(Schedule schedule) {
-    return schedule->several_gpus || has_option(schedule, "resident_layers");
-}
-
 /// The fastest training that fits the machine with the given batch, sequence, states and schedule.
 /// Options of `fixed`, by their fields, keep their values. Simulates only steps whose bound is
 /// faster than the best so far (step_bounds.h): 0.3 to 0.8 s for 80 layers, 2 s for 28 layers in
-/// 32 passes. Leaves room (Fit::leaves_room) where a plan can. If nothing fits, or the schedule has
-/// no such choices, the choice is the given training. A plan takes a larger part of its node than
+/// 32 passes. Leaves room (Fit::leaves_room) where a plan can. If nothing fits, the choice is
+/// the given training. A plan takes a larger part of its node than
 /// the given one, or than without deferred updates and layers kept on the host, only where a token
 /// gets no dearer: by the typical rent of `prices`, or by the GPUs of that part where no rent is
 /// known. Throws InputError if the training breaks a rule.

@@ -131,22 +131,84 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     return fastest;
 }
 
-void PlanTrials::try_micro_batches_of_gpus(const TrainingSpec& asked) {
-    const bool free_size = space_.is_free("micro_batch"), free_kind = space_.is_free("recompute");
+namespace {
+
+/// Where a schedule without resident layers keeps tensors, and what it keeps: the training itself
+/// stays the same.
+struct Place {
+    const char* field;
+    std::vector<double> values;
+};
+
+const std::vector<Place>& places() {
+    const auto all = [](const char* field) {
+        Place out{field, {}};
+        for (const Choice& choice : training_option(field).choices)
+            out.values.push_back(choice.value);
+        return out;
+    };
+    static const std::vector<Place> table = {
+        all("checkpoints"),
+        all("moments"),
+        all("offload"),
+        {"checkpoint_interval", {1, 2, 4, 8}},
+        {"offload_percent", {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100}}};
+    return table;
+}
+
+}  // namespace
+
+void PlanTrials::try_places(const TrainingSpec& asked) {
+    std::vector<TrainingSpec> starts = {asked};
+    for (const Place& place : places()) {
+        const Option& option = training_option(place.field);
+        if (!has_option(asked.schedule, option) || !space_.is_free(place.field)) continue;
+        for (std::size_t i = 0, before = starts.size(); i < before; ++i)
+            for (const double value : place.values) {
+                if (value == option.get(asked)) continue;
+                option.set(starts.emplace_back(starts[i]), value);
+            }
+    }
+    for (const TrainingSpec& start : starts) try_micro_batches(start);
+}
+
+/// PyTorch's checkpointing of a layer keeps its input alone.
+std::vector<Recompute> PlanTrials::recomputes(const TrainingSpec& asked) const {
+    if (!space_.is_free("recompute") || !has_option(asked.schedule, "recompute"))
+        return {asked.recompute};
+    if (asked.schedule->keeps_inputs_alone) return {Recompute::full, Recompute::none};
+    return {Recompute::full, Recompute::keep_attention, Recompute::none};
+}
+
+/// A step of two such micro-batches needs no more memory than one of all, and is planned sooner.
+std::optional<Planned> PlanTrials::fitting_in_parts(const TrainingSpec& training) const {
+    TrainingSpec two = training;
+    two.batch = std::min(training.batch, 2 * training.micro_batch_sequences() * training.gpus);
+    if (two.batch < training.batch && !space_.fitting(two)) return std::nullopt;
+    return space_.fitting(training);
+}
+
+void PlanTrials::try_micro_batches(const TrainingSpec& asked) {
+    const bool free_size = space_.is_free("micro_batch");
+    const bool keeps_some = has_option(asked.schedule, "keep_last_layers");
     const std::int64_t batch = asked.batch_of_a_gpu();
     for (std::int64_t parts = 1; parts <= batch; ++parts) {
         if (batch % parts != 0) continue;
         const Seconds before = best_.billed;
+        bool all_fit = true;
         TrainingSpec start = asked;
         if (free_size) start.micro_batch = parts == 1 ? 0 : batch / parts;
-        for (const Recompute kind : {Recompute::full, Recompute::none}) {
-            if (!free_kind && kind != asked.recompute) continue;
+        for (const Recompute kind : recomputes(asked)) {
             start.recompute = kind;
             if (space_.is_free("keep_last_layers")) start.keep_last_layers = 0;
-            if (std::optional<Planned> one = space_.fitting(start))
+            if (std::optional<Planned> one = fitting_in_parts(start))
                 try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
+            else
+                all_fit = false;
         }
-        if (!free_size || (parts > 1 && before != kNever && best_.billed == before)) return;
+        const bool gained = best_.billed != before || before == kNever;
+        const bool frees = !all_fit && !keeps_some;
+        if (!free_size || (parts > 1 && !gained && !frees)) return;
     }
 }
 

@@ -45,10 +45,9 @@ class PlanTrials {
     void try_plan(const Planned& one) { try_beyond(one, 1); }
     /// Simulates it, whatever its bound.
     TimedTraining timed(const Planned& one) { return timed(one, plainest(one.training)); }
-    /// Several GPUs keep all of a step in their memory: tries micro-batches with as many layers
-    /// that keep everything as fit. Smaller ones free memory for more such layers; ends at the
-    /// first size that gains nothing.
-    void try_micro_batches_of_gpus(const TrainingSpec& asked);
+    /// Of a schedule without resident layers: tries every place of its tensors, each with
+    /// try_micro_batches().
+    void try_places(const TrainingSpec& asked);
     /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
     TimedTraining try_layers(const PlanWay& way);
 
@@ -65,6 +64,12 @@ class PlanTrials {
     Tried try_beyond(const Planned& one, double over_bound);
     TimedTraining timed(const Planned& one, const TrainingSpec& plainest);
     const Simulated& simulated(const Planned& one, const TrainingSpec& plainest);
+    /// Tries every recomputation in micro-batches, with as many layers that keep everything as fit.
+    /// Smaller ones free memory for less recomputation: ends at the first size that gains nothing
+    /// and frees no memory that is needed.
+    void try_micro_batches(const TrainingSpec& asked);
+    std::vector<Recompute> recomputes(const TrainingSpec& asked) const;
+    std::optional<Planned> fitting_in_parts(const TrainingSpec& training) const;
     TrainingSpec plainest(TrainingSpec training) const;
     double usd_per_hour(const NodeShare& share) const;
     double bill_over_base(const NodeShare& share) const;

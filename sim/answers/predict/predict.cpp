@@ -42,7 +42,6 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
 std::optional<PlanChoice> faster_plan(const ModelSpec& model, const MachineSpec& machine,
                                       const TimedPlan& than, const std::set<std::string>& fixed,
                                       const PriceList& prices) {
-    if (!has_plan_choices(than.asked.training.schedule)) return std::nullopt;
     PlanChoice choice = choose_plan(model, machine, than.asked.training, fixed, prices);
     const bool gains = choice.step && (!choice.step_as_asked ||
                                        *choice.step * (1 + kLeastGain) < *choice.step_as_asked);
@@ -102,7 +101,7 @@ Prediction predict(const ModelSpec& model, const MachineSpec& machine, const Tra
                    const Wanted& wanted, const std::function<void(const Prediction&)>& so_far) {
     check_training_spec(asked);
     std::optional<PlanChoice> choice;
-    if (wanted.chosen_beside != nullptr && has_plan_choices(asked.schedule))
+    if (wanted.chosen_beside != nullptr)
         choice = choose_plan(model, machine, asked, *wanted.chosen_beside, wanted.prices);
     const TrainingSpec training = choice ? choice->training : asked;
     return predict_plan(planned_step(plan_step(model, machine, training), machine, training), model,

@@ -64,8 +64,7 @@ class Adviser {
             }
         // The grid has no resident layers or tables, with which more fits and less is copied, and
         // not every number of kept layers.
-        if (has_plan_choices(request_.given.schedule))
-            advice_.by_batch = with_chosen_plans(starts, processes);
+        advice_.by_batch = with_chosen_plans(starts, processes);
         const auto slower = [](const AdvisedSettings& a, const AdvisedSettings& b) {
             return a.tokens_per_s() < b.tokens_per_s();
         };

@@ -99,11 +99,16 @@ std::string wrapped(const std::string& name, std::size_t width, const Settings& 
 std::string settings_block(const Comparison& c) {
     std::size_t width = 0;
     for (const ComparedSystem& system : c.systems) width = std::max(width, system.name.size());
-    std::string out = "\nsettings of each, where they differ from the defaults:\n";
+    const bool all_chosen = std::ranges::all_of(c.systems, [](const ComparedSystem& system) {
+        return system.report.choice || !system.fits();
+    });
+    std::string out = fmt::format("\nsettings of each{}, where they differ from the defaults:\n",
+                                  all_chosen ? ", chosen for its fastest step (--plan auto)" : "");
     for (const ComparedSystem& system : c.systems) {
         Settings settings = changed_own_settings(system.report.asked.training);
         settings.insert(settings.begin(), {"keeps", states_of(system.report.asked.training)});
-        if (system.report.choice) settings.insert(settings.begin(), {"plan", "auto"});
+        if (system.report.choice && !all_chosen)
+            settings.insert(settings.begin(), {"plan", "auto"});
         out += wrapped(system.name, width, settings);
     }
     return out;

@@ -44,7 +44,8 @@ TEST_CASE("compare: several numbers of layers, what-if values", "[compare]") {
 TEST_CASE("compare: where SuperOffload keeps too much on the device, it is told to offload more",
           "[compare]") {
     const Result result =
-        run("--batch 32 --offload-percent 0 --device-budget-bytes 100GB --schedules superoffload");
+        run("--plan given --batch 32 --offload-percent 0 --device-budget-bytes 100GB --schedules "
+            "superoffload");
     CHECK(result.status == 0);
     CHECK_THAT(result.output, ContainsSubstring("superoffload does not fit\n  device needs") &&
                                   ContainsSubstring("fits with --offload-percent"));
@@ -52,14 +53,16 @@ TEST_CASE("compare: where SuperOffload keeps too much on the device, it is told 
 
 TEST_CASE("compare: what does not fit at once is compared in micro-batches, and says so",
           "[compare]") {
-    const Result text = run("--batch 256 --layers 4 --schedules streamed,zero3-offload");
+    const Result text =
+        run("--plan given --batch 256 --layers 4 --schedules streamed,zero3-offload");
     CHECK(text.status == 0);
     CHECK_THAT(text.output, ContainsSubstring("\nzero3-offload: in micro-batches of ") &&
                                 ContainsSubstring("with 256 at once the device is"));
     CHECK_THAT(text.output, !ContainsSubstring("streamed: in micro-batches"));
-    const Result layers = run("--batch 256 --layers 2,4 --schedules zero3-offload");
+    const Result layers = run("--plan given --batch 256 --layers 2,4 --schedules zero3-offload");
     CHECK_THAT(layers.output, ContainsSubstring("\n4 layers, zero3-offload: in micro-batches of "));
-    const Result json = run("--batch 256 --layers 4 --schedules streamed,zero3-offload --json");
+    const Result json =
+        run("--plan given --batch 256 --layers 4 --schedules streamed,zero3-offload --json");
     const auto systems = nlohmann::json::parse(json.output)["comparisons"][0]["systems"];
     CHECK(systems[0]["short_of_whole_batch_bytes"] == 0);
     CHECK(systems[1]["short_of_whole_batch_bytes"] > 0);
@@ -67,7 +70,8 @@ TEST_CASE("compare: what does not fit at once is compared in micro-batches, and 
     CHECK(systems[0]["whole_batch_note"].is_null());
     const auto note = systems[1]["whole_batch_note"].get<std::string>();
     CHECK_THAT(text.output, ContainsSubstring("\n" + note + "\n"));
-    const Result csv = run("--batch 256 --layers 4 --schedules streamed,zero3-offload --csv");
+    const Result csv =
+        run("--plan given --batch 256 --layers 4 --schedules streamed,zero3-offload --csv");
     const auto bytes = systems[1]["short_of_whole_batch_bytes"].get<std::int64_t>();
     CHECK_THAT(csv.output, ContainsSubstring(",short_of_whole_batch_bytes,whole_batch_note,") &&
                                ContainsSubstring(fmt::format(",{},\"{}\",", bytes, note)));
