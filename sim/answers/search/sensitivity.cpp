@@ -115,7 +115,7 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
                                          const TrainingSpec& asked,
                                          const std::set<std::string>& fixed, Plans plans,
                                          const PriceList& prices) {
-    if (plans == Plans::chosen && has_plan_choices(asked.schedule)) {
+    if (plans == Plans::chosen) {
         const PlanChoice choice = choose_plan(model, machine, asked, fixed, prices);
         if (!choice.step) return std::nullopt;
         return predict(model, machine, choice.training, {.band = Wanted::Band::always});
@@ -151,12 +151,11 @@ Sensitivity sensitivity(const ModelSpec& model, const MachineProfile& profile,
                         const std::string& gpu, const std::set<std::string>& fixed, Plans plans,
                         const PriceList& prices) {
     std::optional<Prediction> base = fastest_nearby(model, machine, training, fixed, plans, prices);
-    if (!base)
-        throw InputError(
-            fmt::format("{} does not fit {} with these settings, so there is no speed to improve; "
-                        "find settings that fit with: sluice predict, or sluice fit",
-                        model.name, machine.id));
     Sensitivity out;
+    if (!base) {
+        out.base = predict(model, machine, training, {.suggestions = true});
+        return out;
+    }
     out.note = impossible_memory(machine.host);
     MachineChanges tried = machine_changes(machine, profile, gpu);
     out.not_possible = std::move(tried.not_possible);

@@ -28,9 +28,11 @@ struct Upgrade {
 };
 
 struct Sensitivity {
-    Prediction base;                     ///< with its band, and the fastest of the tried settings
-    std::vector<Setting> base_settings;  ///< its settings, if they differ from the given ones
-    std::vector<Upgrade> upgrades;       ///< the largest gain first
+    /// With its band, and the fastest of the tried settings; if none fit, as asked, with settings
+    /// that would, and without upgrades.
+    Prediction base;
+    std::vector<Setting> base_settings;     ///< its settings, if they differ from the given ones
+    std::vector<Upgrade> upgrades;          ///< the largest gain first
     std::vector<std::string> not_possible;  ///< "16 GB more device memory: host and device are one"
     std::string note;                       ///< that such a machine does not exist, or empty
 };
@@ -42,7 +44,7 @@ enum class Plans { given, chosen };
 /// machine's). Before and after, it takes the fastest of the given settings and
 /// faster_with_more_memory(), so that all memory is used, or with chosen plans the fastest plan;
 /// options of `fixed` do not change. Chosen plans consider `prices` of the machine. Throws
-/// InputError if no settings fit the machine.
+/// InputError if the training breaks a rule.
 ///
 /// The band of a gain: each group of rates is moved to both ends of its range before and after at
 /// the same time, and the changes of the gain are combined as in prediction_band.h. Parts that the

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,17 @@ std::string doubt(const std::vector<Upgrade>& upgrades) {
     return within.empty() ? ""
                           : fmt::format("The lead of {} is smaller than the band of: {}.\n",
                                         first.name, within);
+}
+
+/// No speed can be improved: why, and what would fit.
+std::string misfit_text(const Prediction& r) {
+    std::string out =
+        fmt::format("{} on {} does not fit, so that no speed can be improved\n{}\n",
+                    r.asked.model_name, r.asked.machine_id, fmt::join(shortages(r.plan), "\n"));
+    for (const Suggestion& one : r.advice.suggestions)
+        out += fmt::format("fits with {}\n", setting_flags(one.settings));
+    if (r.advice.no_suggestion) out += no_suggestion_text(*r.advice.no_suggestion) + "\n";
+    return out;
 }
 
 /// "link.host_to_device_gb_per_s=110 ...", as --set takes them.
@@ -73,6 +85,7 @@ Table upgrades_table(const Sensitivity& all) {
 
 std::string sensitivity_text(const Sensitivity& all) {
     const Prediction& r = all.base;
+    if (!r.plan.fit.fits()) return misfit_text(r);
     std::string out = fmt::format(
         "{} on {}: {}{}\nbound by {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r),
         all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
@@ -96,6 +109,7 @@ std::string sensitivity_json(const Sensitivity& all) {
     base["settings"] = setting_flags(all.base_settings);
     return readable_json({{"model", all.base.asked.model_name},
                           {"machine", all.base.asked.machine_id},
+                          {"fits", all.base.plan.fit.fits()},
                           {"base", base},
                           {"upgrades", to_json(upgrades_table(all))},
                           {"not_tried", all.not_possible},
@@ -111,6 +125,8 @@ std::string upgrade_sentence(const Upgrade& upgrade) {
 }
 
 std::string sensitivity_sentence(const Sensitivity& all) {
+    if (!all.base.plan.fit.fits())
+        return fmt::format("It does not fit: {}.", fmt::join(shortages(all.base.plan), "; "));
     std::string out =
         fmt::format("{} tokens/s{}, bound by {}.", format_thousands(all.base.tokens_per_s()),
                     all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
