@@ -12,6 +12,7 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/specs/machine/default_host.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -37,6 +38,32 @@ std::vector<Shortage> least_shortages(const Prediction& report, const ModelSpec&
     return find_shortages(planned_step(plan_step(model, machine, least), machine, least));
 }
 
+std::optional<SmallerStates> with_smaller_states(const ModelSpec& model, const MachineSpec& machine,
+                                                 const TrainingSpec& training, double tokens_per_s,
+                                                 const MachineMoney& money, const CostQuery& query,
+                                                 bool planned_too,
+                                                 const std::set<std::string>* chosen_beside) {
+    constexpr const char* kField = "state_bytes";
+    const bool given = chosen_beside != nullptr && chosen_beside->contains(kField);
+    if (given || !has_option(training.schedule, kField)) return std::nullopt;
+    for (const StatePrecision& states : smaller_states(training.state_bytes)) {
+        if (!states.takes_hidden(model.hidden)) continue;
+        TrainingSpec asked = training;
+        asked.state_bytes = states.bytes;
+        const TrainingSpec used =
+            used_training(model, machine, asked, true, chosen_beside, money.prices);
+        const Prediction report = predict(model, machine, used);
+        if (!report.plan.fit.fits() || report.tokens_per_s() < tokens_per_s ||
+            !(planned_too || report.asked.runs_today.runs()))
+            continue;
+        SmallerStates out{states.bytes, report.tokens_per_s(), {}};
+        const CostAnswer cost = answer_cost(report, machine, money, query);
+        if (cost.payment) out.usd_per_million_tokens = cost.run.usd_per_million_tokens.value;
+        return out;
+    }
+    return std::nullopt;
+}
+
 MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
                           const TrainingSpec& training, double tokens_per_s, bool adjust,
                           const CostQuery& query, bool planned_too,
@@ -50,8 +77,11 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
         used_training(model, machine, training, adjust, chosen_beside, money.prices);
     choice.changes = changed_settings(training, used);
     choice.report = predict(model, machine, used, {.band = Wanted::Band::always});
-    if (!choice.report.plan.fit.fits())
+    if (!choice.report.plan.fit.fits()) {
         choice.shortages = least_shortages(choice.report, model, machine, training, chosen_beside);
+        choice.smaller_states = with_smaller_states(model, machine, training, tokens_per_s, money,
+                                                    query, planned_too, chosen_beside);
+    }
     choice.does_it = choice.report.plan.fit.fits() &&
                      choice.report.tokens_per_s() >= tokens_per_s &&
                      (planned_too || choice.report.asked.runs_today.runs());
@@ -91,7 +121,7 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
     out.tokens_per_s = tokens_per_s;
     out.planned_too = planned_too;
     out.several_gpus = training.schedule->several_gpus;
-    out.chosen_plans = chosen_beside != nullptr && has_plan_choices(training.schedule);
+    out.chosen_plans = chosen_beside != nullptr;
     std::vector<std::string> capped;
     for (const std::string& id : library_machines()) {
         MachineProfile profile = read_machine_profile(id);

@@ -12,6 +12,13 @@
 
 namespace sluice {
 
+/// A step with smaller optimizer states than asked: another training, which the user decides.
+struct SmallerStates {
+    std::int64_t bytes = 0;  ///< of a parameter
+    double tokens_per_s = 0;
+    std::optional<double> usd_per_million_tokens;  ///< empty: no price is known
+};
+
 /// A machine of the library with its predicted step and costs.
 struct MachineChoice {
     std::string id;
@@ -21,6 +28,8 @@ struct MachineChoice {
     HostMemory host_memory;
     /// Of the plan for which the fewest bytes are short; empty if it fits.
     std::vector<Shortage> shortages;
+    /// If it does not fit: the largest states with which it reaches the goal.
+    std::optional<SmallerStates> smaller_states;
     bool does_it = false;
     bool unpriced = false;  ///< its price does not include all its host memory
 };

@@ -63,9 +63,12 @@ Picture memory_picture(const Decision& decision) {
 std::optional<Picture> money_picture(const Decision& decision) {
     MachineChoices choices;
     for (const Candidate& c : decision.candidates) {
-        if (c.fits() && c.cost.payment)
-            choices.machines.push_back(
-                {c.name, {}, c.report(), c.cost, {}, {}, decision.can_choose(c)});
+        if (!c.fits() || !c.cost.payment) continue;
+        MachineChoice& one = choices.machines.emplace_back();
+        one.id = c.name;
+        one.report = c.report();
+        one.cost = c.cost;
+        one.does_it = decision.can_choose(c);
     }
     if (choices.machines.size() < 2) return std::nullopt;
     return machine_choices_picture(choices);

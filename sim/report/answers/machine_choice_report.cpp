@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sim/answers/predict/lead.h"
@@ -26,6 +27,30 @@ std::string not_today(const MachineChoices& choices) {
             one.report.tokens_per_s() >= choices.tokens_per_s)
             out.emplace_back(one.id, &one.report.asked.runs_today);
     return not_today_words(out);
+}
+
+template <typename Member>
+auto with_smaller_states(Member member) {
+    return [member](const MachineChoice& choice) {
+        return choice.smaller_states ? Cell(*choice.smaller_states.*member) : Cell();
+    };
+}
+
+/// What more machines would reach the goal, the cheapest token first; "" if there are none.
+std::string smaller_states_words(const MachineChoices& choices) {
+    std::vector<std::pair<double, std::string>> found;
+    for (const MachineChoice& one : choices.machines) {
+        if (!one.smaller_states) continue;
+        const auto& [bytes, tokens_per_s, usd] = *one.smaller_states;
+        found.emplace_back(usd.value_or(std::numeric_limits<double>::infinity()),
+                           fmt::format("{} with --state-bytes {} ({} tokens/s{})", one.id, bytes,
+                                       format_thousands(tokens_per_s),
+                                       usd ? fmt::format(", {} a million", format_usd(*usd)) : ""));
+    }
+    std::ranges::stable_sort(found, {}, &std::pair<double, std::string>::first);
+    std::vector<std::string> words;
+    for (auto& [usd, one] : found) words.push_back(std::move(one));
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string verdict(const MachineChoice& choice, double wanted) {
@@ -158,6 +183,11 @@ Table machine_choices_table(const MachineChoices& choices) {
         {"share_of_cases_best_is_cheaper", "best is\ncheaper in", Unit::share,
          [&](auto& one) { return best_is_cheaper(best, one); },
          "share of cases in which a token costs less on the best machine; shared errors cancel"},
+        {"smaller_states.state_bytes", "", Unit::whole, with_smaller_states(&SmallerStates::bytes)},
+        {"smaller_states.tokens_per_s", "", Unit::whole,
+         with_smaller_states(&SmallerStates::tokens_per_s)},
+        {"smaller_states.usd_per_million_tokens", "", Unit::usd,
+         with_smaller_states(&SmallerStates::usd_per_million_tokens)},
         {"", "verdict", [&](auto& one) { return verdict(one, choices.tokens_per_s); }}};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const MachineChoice& one) { return &one.report.asked; });
@@ -189,6 +219,8 @@ std::string machine_choices_text(const MachineChoices& choices) {
     if (!choices.several_gpus)
         out += "one GPU of each; --schedule cluster --gpus 16 tries 16 of each\n";
     out += "front: h, no machine is faster at a lower price an hour; t, at a lower price a token\n";
+    if (const std::string words = smaller_states_words(choices); !words.empty())
+        out += fmt::format("fits with smaller optimizer states: {}\n", words);
     if (const std::string words = not_today(choices); !words.empty())
         out += fmt::format(
             "not counted, since no program trains this way there today: {}; --planned-too counts "

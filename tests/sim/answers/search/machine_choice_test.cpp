@@ -1,5 +1,7 @@
 #include "sim/answers/search/machine_choice.h"
 
+#include <fmt/format.h>
+
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/model/read_model.h"
@@ -124,4 +126,23 @@ TEST_CASE(
     const MachineChoices as_sold = choose_machine(read_model("qwen2.5-14b"), {}, 0, false, {}, {});
     CHECK(as_sold.unpriced.empty());
     CHECK(as_sold.capped.empty());
+}
+
+TEST_CASE("machine choice: a machine that fits with smaller states says so", "[search]") {
+    const ModelSpec model = read_model("llama-3.1-70b");
+    const std::set<std::string> free, fixed = {"state_bytes"};
+    TrainingSpec asked;
+    asked.batch = 8;
+    const MachineChoices choices = choose_machine(model, asked, 0, false, {}, {}, false, &free);
+    const auto gh200 = std::ranges::find(choices.machines, "gh200-480gb", &MachineChoice::id);
+    REQUIRE(gh200 != choices.machines.end());
+    CHECK_FALSE(gh200->does_it);
+    REQUIRE(gh200->smaller_states);
+    CHECK(gh200->smaller_states->bytes < 12);
+    CHECK_THAT(machine_choices_text(choices),
+               ContainsSubstring("\nfits with smaller optimizer states: ") &&
+                   ContainsSubstring(fmt::format("gh200-480gb with --state-bytes {} (",
+                                                 gh200->smaller_states->bytes)));
+    const MachineChoices given = choose_machine(model, asked, 0, false, {}, {}, false, &fixed);
+    CHECK_THAT(machine_choices_text(given), !ContainsSubstring("smaller optimizer states"));
 }
