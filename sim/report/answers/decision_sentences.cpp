@@ -50,9 +50,8 @@ std::string states_sentence(const Decision& decision) {
 std::string price_sentences(const Candidate& c) {
     const Payment& payment = *c.cost.payment;
     std::string out = fmt::format("An hour costs {}{}", format_usd(c.cost.run.usd_per_hour),
-                                  payment.paid ? " and " + paid_words(*payment.paid) : "");
-    out +=
-        payment.paid ? fmt::format(". The price is of {}.", offer_words(payment)) : ", as given.";
+                                  payment.paid ? ", which " + paid_words(*payment.paid) : "");
+    out += payment.paid ? fmt::format(". The offer is {}.", offer_words(payment)) : ", as given.";
     const auto& rents = c.cost.rents;
     if (payment.paid && !payment.pays_electricity && rents && rents->high > rents->low)
         out += fmt::format(" By offer, a million tokens cost {} to {}.", format_usd(rents->low),
@@ -95,6 +94,12 @@ std::string node_sentence(const Candidate& c) {
                        format_usd(c.together->paid->run.usd_per_million_tokens.value));
 }
 
+/// "11% dearer"; of a much higher price "20 times the price".
+std::string dearer(double ratio) {
+    return ratio < 2 ? format_percent(ratio - 1) + " dearer"
+                     : fmt::format("{:.2g} times the price", ratio);
+}
+
 std::string lead_sentence(const Decision& decision) {
     const Candidate* const next = least(
         decision, decision.aim == Aim::cheapest,
@@ -102,7 +107,7 @@ std::string lead_sentence(const Decision& decision) {
     if (next == nullptr) return "";
     const Banded best = measure(decision, *decision.best()), other = measure(decision, *next);
     const std::string lead = decision.aim == Aim::cheapest
-                                 ? format_percent(other.value / best.value - 1) + " dearer"
+                                 ? dearer(other.value / best.value)
                                  : format_percent(1 - best.value / other.value) + " slower";
     const Prediction &ahead = decision.best()->report(), &behind = next->report();
     const std::string sure =
