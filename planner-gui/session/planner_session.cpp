@@ -239,11 +239,11 @@ void PlannerSession::decide(const PlannedScenario& planned,
     });
 }
 
-void PlannerSession::tryStart(const StartQuestion& question) {
+void PlannerSession::tryStart(const RunQuestion& question) {
     post_job(JobKind::start, [question](const Teller& tell) {
-        try_machines(
+        try_ways(
             question,
-            [&tell](StartCandidate one) { tell.send(&PlannerSession::startTried, std::move(one)); },
+            [&tell](RunWay one) { tell.send(&PlannerSession::startTried, std::move(one)); },
             [&tell](std::size_t done, std::size_t all) { tell.progress(done, all); });
     });
 }

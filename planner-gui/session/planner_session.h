@@ -11,9 +11,9 @@
 
 #include "planner-gui/session/prediction.h"
 #include "planner-gui/session/session_jobs.h"
-#include "planner-gui/session/start_question.h"
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/decision/decision.h"
+#include "sim/answers/search/run_question.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/answers/validate/validation.h"
 
@@ -52,7 +52,7 @@ class PlannerSession : public QObject {
     /// The page of `sluice report` for the scenario's machine and those of the others: decided().
     void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others);
     /// Every machine for the question of the start page: startTried() for each.
-    void tryStart(const StartQuestion& question);
+    void tryStart(const RunQuestion& question);
     void cancel(JobKind kind);
     /// Returns when all requests are done or stopped; their signals may arrive later.
     void wait();
@@ -70,7 +70,7 @@ class PlannerSession : public QObject {
     void validated(std::shared_ptr<const sluice::Validation> validation);
     void overlaid(std::shared_ptr<const sluice::RunComparison> run);
     void decided(std::shared_ptr<const sluice::Decision> decision);
-    void startTried(std::shared_ptr<const sluice::StartCandidate> candidate);
+    void startTried(std::shared_ptr<const sluice::RunWay> candidate);
     void progress(sluice::JobKind kind, int done, int all);
     /// A sentence why a job failed. finished() does not follow.
     void failed(sluice::JobKind kind, QString sentence);

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "planner-gui/session/prediction.h"
-#include "sim/answers/predict/plan_choice.h"
 #include "sim/report/report.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -108,14 +107,6 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
     return out;
 }
 
-PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed) {
-    const Scenario s = resolve(planned);
-    if (!has_plan_choices(s.training.schedule)) return planned;
-    const PlanChoice choice =
-        choose_plan(s.model, s.machine, s.training, fixed, price_list(s.profile, s.money.quotes));
-    return with_settings(std::move(planned), changed_settings(s.training, choice.training));
-}
-
 std::string MachineSystem::name() const {
     const std::int64_t gpus = value.asked.training.gpus;
     return gpus == 1 ? machine : fmt::format("{} x {}", gpus, machine);
@@ -124,7 +115,7 @@ std::string MachineSystem::name() const {
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed) {
     try {
         ScenarioValue out = value_of(with_fastest_plan(planned, fixed), true);
-        out.fastest_plan = out.is_planned() && has_plan_choices(out.asked.training.schedule);
+        out.fastest_plan = out.is_planned();
         return out;
     } catch (const InputError&) {
         return value_of(planned, true);  // says what is wrong

@@ -49,7 +49,7 @@ DecisionRequest decision_request(const PlannedScenario& planned,
 /// Speed, memory and cost of one scenario of many.
 struct ScenarioValue {
     PlannedScenario planned;
-    bool fastest_plan = false;  ///< of our system or a cluster for the batch
+    bool fastest_plan = false;  ///< of its system for the batch
     std::string refused;        ///< a sentence; the numbers are then not set
     Fit fit;
     HostMemory host;  ///< of the machine
@@ -73,10 +73,6 @@ struct ScenarioValue {
 
 /// Has a band only if the scenario fits. Throws only Cancelled.
 ScenarioValue value_of(const PlannedScenario& planned, bool with_band);
-
-/// With the fastest settings for its batch where our system or a cluster trains, in which options
-/// with these fields keep their values. Other systems stay as they are. Throws InputError.
-PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed);
 
 /// The value with the fastest plan, and with a band if it fits. Throws only Cancelled.
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed);

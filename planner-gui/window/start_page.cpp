@@ -13,7 +13,7 @@
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/scenario_form.h"
 #include "planner-gui/window/start_mistakes.h"
-#include "planner-gui/window/start_words.h"
+#include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
 namespace {
@@ -64,7 +64,7 @@ StartPage::StartPage(PlannerSession& session, QWidget* parent)
     whole->addWidget(area);
 
     connect(&session_, &PlannerSession::startTried, this,
-            [this](const std::shared_ptr<const StartCandidate>& one) {
+            [this](const std::shared_ptr<const RunWay>& one) {
                 candidates_.push_back(*one);
                 showPicks();
             });
@@ -159,8 +159,8 @@ void StartPage::addButtons(QVBoxLayout* column) {
     column->addWidget(buttons);
 }
 
-std::optional<StartQuestion> StartPage::question() {
-    StartQuestion out;
+std::optional<RunQuestion> StartPage::question() {
+    RunQuestion out;
     bool right = true;
     const auto number = [&](const char* field, double low, double high, const QString& expected,
                             bool needed) -> std::optional<double> {
@@ -197,7 +197,7 @@ void StartPage::find() {
         session_.cancel(JobKind::start);
         return finish(tr("The search was stopped."));
     }
-    const std::optional<StartQuestion> asked = question();
+    const std::optional<RunQuestion> asked = question();
     if (!asked) return;
     asked_ = *asked;
     candidates_.clear();
@@ -222,11 +222,11 @@ void StartPage::finish(const QString& failure) {
     busy_ = false;
     find_->setText(tr("Find &machines"));
     const auto meeting = std::ranges::count_if(
-        candidates_, [this](const StartCandidate& one) { return meets(asked_, one); });
-    const auto fitting = std::ranges::count_if(candidates_, &StartCandidate::fits);
+        candidates_, [this](const RunWay& one) { return meets(asked_, one); });
+    const auto fitting = std::ranges::count_if(candidates_, &RunWay::fits);
     QStringList unpriced;
     bool own_fits = asked_.owned.empty();
-    for (const StartCandidate& one : candidates_) {
+    for (const RunWay& one : candidates_) {
         if (one.fits() && !one.priced) unpriced << qtext(one.name());
         own_fits = own_fits || (one.owned && one.fits());
     }
@@ -248,7 +248,7 @@ void StartPage::finish(const QString& failure) {
 }
 
 void StartPage::showPicks() {
-    const std::vector<StartPick> picks = start_picks(asked_, candidates_);
+    const std::vector<RunPick> picks = pick_ways(asked_, candidates_);
     if (picks == picks_ && !candidates_.empty()) return;  // keeps the keyboard's place
     picks_ = picks;
     while (QLayoutItem* const item = cards_->layout()->takeAt(0)) {
@@ -261,8 +261,8 @@ void StartPage::showPicks() {
         cards_->layout()->addWidget(card(picks[i], i == 0));
 }
 
-QWidget* StartPage::card(const StartPick& pick, bool first) {
-    const StartCandidate& one = candidates_[pick.candidate];
+QWidget* StartPage::card(const RunPick& pick, bool first) {
+    const RunWay& one = candidates_[pick.candidate];
     auto* const frame = new QFrame(cards_);
     frame->setFrameShape(QFrame::StyledPanel);
     auto* const grid = new QGridLayout(frame);
@@ -270,11 +270,10 @@ QWidget* StartPage::card(const StartPick& pick, bool first) {
     grid->addWidget(wrapped(QStringLiteral("%1: %2").arg(name, qtext(time_and_money(one))),
                             first ? 1.3 : 1.1, true),
                     0, 0);
-    grid->addWidget(
-        wrapped(
-            (QStringList{qtext(pick.why)} + start_warnings(asked_, one)).join(QLatin1Char(' '))),
-        1, 0);
-    grid->addWidget(wrapped(start_explanation(one)), 2, 0);
+    QStringList sentences = {qtext(pick.why)};
+    for (const std::string& warning : run_warnings(asked_, one)) sentences << window_text(warning);
+    grid->addWidget(wrapped(sentences.join(QLatin1Char(' '))), 1, 0);
+    grid->addWidget(wrapped(window_text(run_explanation(one))), 2, 0);
     auto* const open = new QPushButton(tr("Open this plan"), frame);
     open->setObjectName(QStringLiteral("openPlan"));
     open->setAccessibleName(tr("Open the plan on %1").arg(name));

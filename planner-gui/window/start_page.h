@@ -41,9 +41,9 @@ class StartPage : public QWidget {
     void addButtons(QVBoxLayout* column);
     void find();
     /// Empty if a field is wrong; its row then says so.
-    std::optional<StartQuestion> question();
+    std::optional<RunQuestion> question();
     void showPicks();
-    QWidget* card(const StartPick& pick, bool first);
+    QWidget* card(const RunPick& pick, bool first);
     void finish(const QString& failure);
     /// The question has changed since the answer that is shown.
     void markOutdated();
@@ -53,9 +53,9 @@ class StartPage : public QWidget {
     QPushButton* find_;
     QLabel* progress_;
     QWidget* cards_;
-    StartQuestion asked_;
-    std::vector<StartCandidate> candidates_;
-    std::vector<StartPick> picks_;  ///< that are shown
+    RunQuestion asked_;
+    std::vector<RunWay> candidates_;
+    std::vector<RunPick> picks_;  ///< that are shown
     bool busy_ = false;
 };
 

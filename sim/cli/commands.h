@@ -10,6 +10,7 @@ namespace sluice {
 void add_predict(CLI::App& app, Command& chosen);
 void add_explain(CLI::App& app, Command& chosen);
 void add_compare(CLI::App& app, Command& chosen);
+void add_choose(CLI::App& app, Command& chosen);
 void add_advise(CLI::App& app, Command& chosen);
 void add_sweep(CLI::App& app, Command& chosen);
 void add_models(CLI::App& app, Command& chosen);

@@ -29,6 +29,8 @@ struct ModelSpec;
 struct OperationErrors;
 struct PublishedTable;
 struct RunComparison;
+struct RunQuestion;
+struct RunWay;
 struct Sensitivity;
 struct FullNode;
 struct TrackRecord;
@@ -87,6 +89,15 @@ std::string machine_choices_csv(const MachineChoices& choices);
 /// Two plots of the machines that reach the goal and have a price: tokens/s over dollars an hour,
 /// and over dollars per million tokens.
 Picture machine_choices_picture(const MachineChoices& choices);
+
+/// What a reader must know about a way: deadline and budget, also at the slow end of the band, and
+/// a host that is assumed.
+std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay& way);
+/// Where the model is kept, the speed, and what is paid for.
+std::string run_explanation(const RunWay& way);
+/// The proposed ways, then all that fit.
+std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways);
+std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways);
 
 /// One row per upgrade: its gain, and the limit after it.
 Table upgrades_table(const Sensitivity& sensitivity);

@@ -18,16 +18,8 @@ const char* number_name(std::int64_t bytes) {
 
 }  // namespace
 
-StateBytes bytes_of_states(const TrainingSpec& training) {
-    const Schedule schedule = training.schedule;
-    if (!has_option(schedule, "state_bytes"))
-        return {schedule->master_bytes, schedule->moments_bytes / 2};
-    const StatePrecision& kept = state_precision(training.state_bytes);
-    return {kBf16 + kept.low_bytes, kept.moment_bytes};
-}
-
 KeptStates kept_states(const TrainingSpec& training) {
-    const StateBytes bytes = bytes_of_states(training);
+    const BytesOfStates bytes = bytes_of_states(training);
     return {number_name(bytes.master), number_name(bytes.moment)};
 }
 

@@ -13,13 +13,7 @@
 
 namespace sluice {
 
-/// Bytes that are kept of a parameter: of its master and of each moment.
-struct StateBytes {
-    std::int64_t master, moment;
-};
-StateBytes bytes_of_states(const TrainingSpec& training);
-
-/// The same in words: "fp32", "24-bit", "bf16" or "8-bit".
+/// What is kept of a parameter, in words: "fp32", "24-bit", "bf16" or "8-bit".
 struct KeptStates {
     const char *master, *moments;
 };

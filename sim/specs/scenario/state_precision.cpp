@@ -18,6 +18,14 @@ std::string listed(Name name) {
 
 }  // namespace
 
+BytesOfStates bytes_of_states(const TrainingSpec& training) {
+    const Schedule schedule = training.schedule;
+    if (!has_option(schedule, "state_bytes"))
+        return {schedule->master_bytes, schedule->moments_bytes / 2};
+    const StatePrecision& kept = state_precision(training.state_bytes);
+    return {kBf16 + kept.low_bytes, kept.moment_bytes};
+}
+
 std::string state_bytes_choices() {
     return listed([](const StatePrecision& one) { return fmt::format("{}", one.bytes); });
 }

@@ -7,6 +7,9 @@
 #include <span>
 #include <string>
 
+#include "sim/base/units.h"
+#include "sim/specs/scenario/training_spec.h"
+
 namespace sluice {
 
 /// Elements that share one scale if moments have 8 bits.
@@ -56,6 +59,14 @@ constexpr std::span<const StatePrecision> smaller_states(std::int64_t bytes) {
     while (!rest.empty() && rest.front().bytes >= bytes) rest = rest.subspan(1);
     return rest;
 }
+
+/// Bytes that are kept of a parameter: of its master and of each moment.
+struct BytesOfStates {
+    std::int64_t master = kFp32, moment = kFp32;
+
+    bool full() const { return master == kFp32 && moment == kFp32; }
+};
+BytesOfStates bytes_of_states(const TrainingSpec& training);
 
 /// "12, 8, 6, 5 or 4".
 std::string state_bytes_choices();

@@ -1,20 +1,23 @@
-// Which machine should train that model, by when and for how much? The question of the start page,
-// and its answer.
+// Which machine should train that model, by when and for how much? `sluice choose` and the window's
+// start page ask it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "planner-gui/session/prediction.h"
+#include "sim/answers/cost/scenario_answer.h"
 
 namespace sluice {
 
 enum class Task { pretrain, full_fine_tune };
+/// "pretraining", "fine-tuning"; as --task takes it.
+const char* task_name(Task task);
 
-struct StartQuestion {
+struct RunQuestion {
     std::string model;  ///< a name, a path to a config.json, or a size: "32B"
     Task task = Task::full_fine_tune;
     double tokens = 1e9;          ///< of the run
@@ -22,7 +25,7 @@ struct StartQuestion {
     std::optional<double> days;   ///< the deadline
     std::optional<double> usd;    ///< the budget of the run
     std::string owned;            ///< a machine that costs no more than its electricity; or empty
-    bool operator==(const StartQuestion&) const = default;
+    bool operator==(const RunQuestion&) const = default;
 };
 
 /// Tokens of a step that such a run has, as published runs have.
@@ -33,16 +36,18 @@ std::int64_t tokens_of_a_step(Task task);
 std::string model_of(const std::string& text);
 
 /// The question without a machine. Throws InputError with a field: "model".
-PlannedScenario start_scenario(const StartQuestion& question);
+PlannedScenario run_scenario(const RunQuestion& question);
 
 /// A machine, or several GPUs of it, with the settings that were found for it.
-struct StartCandidate {
+struct RunWay {
     std::shared_ptr<const ScenarioAnswer> answer;
     RunCost run;  ///< of the question's tokens; of an owned machine: electricity alone
     bool priced = false;
     bool owned = false;
 
     bool fits() const { return answer->report().plan.fit.fits(); }
+    /// Optimizer states in fp32.
+    bool has_full_states() const;
     const std::string& machine() const { return answer->planned.machine.machine; }
     std::int64_t gpus() const { return answer->report().asked.training.gpus; }
     /// "gh200-480gb", "16 x h200-sxm-pcie5".
@@ -50,31 +55,36 @@ struct StartCandidate {
 };
 
 /// Each machine of the library that has a price, and the owned one: one GPU with host memory and a
-/// system that a program executes there today, then
-/// the fewest GPUs that hold the model and meet the deadline. `found` gets each, `progress` how
+/// system that a program executes there today, then the fewest nodes that hold the model and meet
+/// the deadline. `found` gets each, `progress` how
 /// many machines of all are done. Throws InputError.
-void try_machines(const StartQuestion& question, const std::function<void(StartCandidate)>& found,
-                  const std::function<void(std::size_t done, std::size_t all)>& progress);
+void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
+              const std::function<void(std::size_t done, std::size_t all)>& progress);
+
+/// The ways of try_ways() that fit, the cheapest first; those without a price last.
+std::vector<RunWay> all_ways(const RunQuestion& question);
 
 /// One way that is proposed, and why.
-struct StartPick {
+struct RunPick {
     std::size_t candidate = 0;
     std::string why;
-    bool operator==(const StartPick&) const = default;
+    bool operator==(const RunPick&) const = default;
 };
 
+/// "the deadline and the budget", "the deadline", "the budget"; "" for none.
+std::string limits_name(const RunQuestion& question);
+bool ends_in_time(const RunQuestion& question, const RunWay& one);
 /// Whether the run ends in time and within the budget.
-bool meets(const StartQuestion& question, const StartCandidate& one);
+bool meets(const RunQuestion& question, const RunWay& one);
 
 /// At most three ways on different machines or numbers of GPUs, the best first: the cheapest run
-/// that meets deadline and budget, the fastest of them if that is another, and the next cheapest on
-/// another machine.
-/// If none meets both: the one that misses them by the least, the cheapest in time, and the fastest
-/// within the budget. Empty if nothing fits.
-std::vector<StartPick> start_picks(const StartQuestion& question,
-                                   const std::vector<StartCandidate>& candidates);
+/// that meets deadline and budget, the fastest of them if that is another, a cheaper one with
+/// smaller states, and the next cheapest on another machine. The others have states in fp32, if any
+/// such way meets both. If none meets both: the one that misses them by the least, the cheapest in
+/// time, and the fastest within the budget. Empty if nothing fits.
+std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates);
 
 /// "21.3 days (18 to 25), $8,120".
-std::string time_and_money(const StartCandidate& one);
+std::string time_and_money(const RunWay& one);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-#include "planner-gui/session/start_question.h"
+#include "sim/answers/search/run_question.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,9 @@
 #include <atomic>
 #include <cctype>
 #include <cmath>
+#include <mutex>
+#include <tuple>
 
-#include "planner-gui/session/session_jobs.h"
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
@@ -17,6 +18,7 @@
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/money_options.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
@@ -50,8 +52,8 @@ PlannedScenario on_gpus(const PlannedScenario& asked, const std::string& machine
     return in_fitting_parts(with_fastest_plan(std::move(planned), std::set<std::string>{}));
 }
 
-StartCandidate candidate_of(const StartQuestion& question, const PlannedScenario& planned) {
-    StartCandidate out;
+RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned) {
+    RunWay out;
     out.answer = std::make_shared<const ScenarioAnswer>(
         answer_scenario(planned, {.band = Wanted::Band::where_it_fits}));
     const CostAnswer& cost = out.answer->cost;
@@ -65,22 +67,44 @@ StartCandidate candidate_of(const StartQuestion& question, const PlannedScenario
     return out;
 }
 
+/// Ours with the largest smaller states that fit; empty if none do.
+std::optional<PlannedScenario> with_smaller_states(PlannedScenario asked, const ModelSpec& model,
+                                                   const std::string& machine) {
+    for (const StatePrecision& states : smaller_states(TrainingSpec{}.state_bytes)) {
+        if (!states.takes_hidden(model.hidden)) continue;
+        asked.training["state_bytes"] = std::to_string(states.bytes);
+        PlannedScenario planned = on_one_gpu(asked, machine, Schedule());
+        const Scenario s = resolve(planned);
+        if (fits_machine(s.model, s.machine, s.training)) return planned;
+    }
+    return std::nullopt;
+}
+
 /// One GPU with our system or, where no program executes that or it does not fit, with the fastest
-/// of those that run there today. Empty if none runs and fits.
-std::optional<StartCandidate> one_gpu(const StartQuestion& question, const PlannedScenario& asked,
-                                      const std::string& machine) {
+/// of those that run there today. States in full precision come first; if none fit, ours with
+/// smaller ones is one of those. Empty if none runs and fits.
+std::optional<RunWay> one_gpu(const RunQuestion& question, const PlannedScenario& asked,
+                              const std::string& machine) {
     const ModelSpec model = read_model(asked.model);
     const MachineSpec spec = read_machine({machine, {}, {}}).spec;
-    std::optional<std::pair<Seconds, PlannedScenario>> best;
+    std::optional<std::pair<std::pair<bool, Seconds>, PlannedScenario>> best;
+    const auto consider = [&](PlannedScenario planned, const Scenario& s) {
+        const Seconds step = predict(s.model, s.machine, s.training).step.seconds;
+        const std::pair rank(!bytes_of_states(s.training).full(), step);
+        if (!best || rank < best->first) best = {rank, std::move(planned)};
+    };
     for (const Schedule schedule : schedules_of(spec)) {
         if (!runs_today(schedule, model, spec).runs()) continue;
         try {
             PlannedScenario planned = on_one_gpu(asked, machine, schedule);
             const Scenario s = resolve(planned);
-            if (!fits_machine(s.model, s.machine, s.training)) continue;
-            if (schedule->ours) return candidate_of(question, planned);
-            const Seconds step = predict(s.model, s.machine, s.training).step.seconds;
-            if (!best || step < best->first) best = {step, std::move(planned)};
+            if (fits_machine(s.model, s.machine, s.training)) {
+                if (schedule->ours) return candidate_of(question, planned);
+                consider(std::move(planned), s);
+            } else if (schedule->ours) {
+                if (auto smaller = with_smaller_states(asked, model, machine))
+                    consider(*smaller, resolve(*smaller));
+            }
         } catch (const InputError&) {
             // A rule of that system; others may train it.
         }
@@ -89,31 +113,17 @@ std::optional<StartCandidate> one_gpu(const StartQuestion& question, const Plann
     return candidate_of(question, best->second);
 }
 
-bool in_time(const StartQuestion& question, const StartCandidate& one) {
-    return !question.days || one.run.days.value <= *question.days;
-}
-
-bool within_budget(const StartQuestion& question, const StartCandidate& one) {
-    return !question.usd || one.run.usd.value <= *question.usd;
-}
-
-/// 1 if it meets both, else the factor by which it misses the one it misses more.
-double miss(const StartQuestion& question, const StartCandidate& one) {
-    return std::max({1.0, question.days ? one.run.days.value / *question.days : 0,
-                     question.usd ? one.run.usd.value / *question.usd : 0});
-}
-
 /// One GPU with host memory, then nodes until they meet the deadline.
-void try_machine(const StartQuestion& question, const PlannedScenario& asked,
-                 const std::string& machine, const std::function<void(StartCandidate)>& found) {
+void try_machine(const RunQuestion& question, const PlannedScenario& asked,
+                 const std::string& machine, const std::function<void(RunWay)>& found) {
     try {
         if (auto one = one_gpu(question, asked, machine)) found(std::move(*one));
         const double of_node = read_machine({machine, {}, {}}).spec.host.gpus;
         const std::int64_t most = machine == question.owned ? 1 : kMostNodes;
         for (std::int64_t nodes = 1; of_node > 1 && nodes <= most; nodes *= 2) {
-            StartCandidate one = candidate_of(
+            RunWay one = candidate_of(
                 question, on_gpus(asked, machine, nodes * static_cast<std::int64_t>(of_node)));
-            const bool enough = one.fits() && in_time(question, one);
+            const bool enough = one.fits() && ends_in_time(question, one);
             if (one.fits()) found(std::move(one));
             if (enough) break;
         }
@@ -123,7 +133,7 @@ void try_machine(const StartQuestion& question, const PlannedScenario& asked,
 }
 
 /// The owned one first.
-std::vector<std::string> machines_of(const StartQuestion& question) {
+std::vector<std::string> machines_of(const RunQuestion& question) {
     std::vector<std::string> out;
     if (!question.owned.empty()) out.push_back(question.owned);
     for (const std::string& id : priced_machines())
@@ -132,6 +142,8 @@ std::vector<std::string> machines_of(const StartQuestion& question) {
 }
 
 }  // namespace
+
+const char* task_name(Task task) { return task == Task::pretrain ? "pretraining" : "fine-tuning"; }
 
 std::int64_t tokens_of_a_step(Task task) {
     // Pre-training: GPT-3 with 13 B parameters (Brown et al. 2020, table 2.1). Fine-tuning: 128
@@ -165,7 +177,7 @@ std::string model_of(const std::string& text) {
     return near.front();
 }
 
-PlannedScenario start_scenario(const StartQuestion& question) {
+PlannedScenario run_scenario(const RunQuestion& question) {
     PlannedScenario out;
     out.model.model = model_of(question.model);
     const std::int64_t batch =
@@ -175,13 +187,9 @@ PlannedScenario start_scenario(const StartQuestion& question) {
     return out;
 }
 
-std::string StartCandidate::name() const {
-    return gpus() == 1 ? machine() : fmt::format("{} x {}", gpus(), machine());
-}
-
-void try_machines(const StartQuestion& question, const std::function<void(StartCandidate)>& found,
-                  const std::function<void(std::size_t, std::size_t)>& progress) {
-    const PlannedScenario asked = start_scenario(question);
+void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
+              const std::function<void(std::size_t, std::size_t)>& progress) {
+    const PlannedScenario asked = run_scenario(question);
     read_model(asked.model);  // a mistake gives one sentence, not one for each machine
     if (!question.owned.empty()) read_machine({question.owned, {}, {}});
     const std::vector<std::string> machines = machines_of(question);
@@ -193,67 +201,21 @@ void try_machines(const StartQuestion& question, const std::function<void(StartC
     });
 }
 
-bool meets(const StartQuestion& question, const StartCandidate& one) {
-    return one.fits() && one.priced && in_time(question, one) && within_budget(question, one);
-}
-
-std::string time_and_money(const StartCandidate& one) {
-    const std::string money = one.priced ? format_usd(one.run.usd.value) : "no price is known";
-    return fmt::format("{}, {}{}", format_days(one.run.days), money,
-                       one.owned ? " for electricity" : "");
-}
-
-std::vector<StartPick> start_picks(const StartQuestion& question,
-                                   const std::vector<StartCandidate>& candidates) {
-    std::vector<StartPick> out;
-    /// The first by `less` of those that `may`, if it is not there yet.
-    const auto pick = [&](const auto& may, const auto& less, const std::string& why) {
-        std::optional<std::size_t> best;
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
-            const StartCandidate& one = candidates[i];
-            const bool taken = std::ranges::any_of(
-                out, [&](const StartPick& before) { return before.candidate == i; });
-            if (taken || !one.fits() || !one.priced || !may(one)) continue;
-            if (!best || less(one, candidates[*best])) best = i;
-        }
-        if (best && out.size() < 3) out.push_back({*best, why});
+std::vector<RunWay> all_ways(const RunQuestion& question) {
+    std::vector<RunWay> out;
+    std::mutex adding;
+    try_ways(
+        question,
+        [&](RunWay one) {
+            const std::lock_guard lock(adding);
+            if (one.fits()) out.push_back(std::move(one));
+        },
+        [](std::size_t, std::size_t) {});
+    const auto rank = [](const RunWay& one) {
+        return std::tuple(!one.priced, one.priced ? one.run.usd.value : 0, one.run.days.value,
+                          one.name());
     };
-    const auto cheaper = [](auto& a, auto& b) { return a.run.usd.value < b.run.usd.value; };
-    const auto faster = [](auto& a, auto& b) { return a.run.days.value < b.run.days.value; };
-    const auto meets_both = [&](auto& one) { return meets(question, one); };
-    const auto any = [](auto&) { return true; };
-    const auto on_another = [&](auto& one) {
-        return meets_both(one) && std::ranges::none_of(out, [&](const StartPick& before) {
-                   return candidates[before.candidate].machine() == one.machine();
-               });
-    };
-    if (std::ranges::any_of(candidates, meets_both)) {
-        pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
-             "You own it, and it meets the deadline and the budget.");
-        const auto best = [&](const auto& less) {
-            const StartCandidate* first = nullptr;
-            for (const StartCandidate& one : candidates)
-                if (meets_both(one) && (first == nullptr || less(one, *first))) first = &one;
-            return first;
-        };
-        const bool both = best(cheaper) == best(faster);
-        pick(meets_both, cheaper,
-             both ? "It costs the least and is the fastest of the ways that meet the deadline and "
-                    "the budget."
-                  : "It costs the least of the ways that meet the deadline and the budget.");
-        if (!both) pick(meets_both, faster, "It is the fastest of the ways that meet both.");
-        pick(on_another, cheaper, "It is the next cheapest on another machine.");
-        pick(meets_both, cheaper, "It is the next cheapest.");
-        return out;
-    }
-    pick(
-        any, [&](auto& a, auto& b) { return miss(question, a) < miss(question, b); },
-        "No way meets the deadline and the budget; this one comes nearest.");
-    pick([&](auto& one) { return in_time(question, one); }, cheaper,
-         "It is the cheapest that ends in time.");
-    pick([&](auto& one) { return within_budget(question, one); }, faster,
-         "It is the fastest within the budget.");
-    pick(any, cheaper, "It is the cheapest, however long it takes.");
+    std::ranges::sort(out, {}, rank);
     return out;
 }
 

@@ -1,0 +1,51 @@
+// What is known about one scenario, as typed: fit, speed, cost?
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "sim/answers/cost/full_node.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/specs/scenario/scenario.h"
+
+namespace sluice {
+
+/// The texts of the files that a scenario names; empty for a name of the library, or if the file
+/// cannot be read.
+struct NamedFiles {
+    std::string model, machine;
+    bool operator==(const NamedFiles&) const = default;
+};
+
+/// Reads the current texts. Does not throw: resolve() reports what is wrong.
+NamedFiles read_named_files(const PlannedScenario& planned);
+
+/// How complete a prediction is; each stage includes those before it.
+enum class PredictionStage { step, band, remedies };
+
+struct ScenarioAnswer {
+    PlannedScenario planned;
+    NamedFiles files;  ///< as they were at the request
+    Scenario scenario;
+    PredictionStage stage = PredictionStage::step;
+    Prediction prediction;  ///< suggestions arrive with the band, a faster plan with the last stage
+    CostAnswer cost;
+    std::optional<FullNode> together;  ///< arrives with the last stage
+
+    const Prediction& report() const { return prediction; }
+};
+
+/// Everything that the planner shows about a scenario.
+inline constexpr Wanted kWholePrediction{
+    .band = Wanted::Band::always, .suggestions = true, .remedies = true};
+
+/// Calls `so_far` at each stage. Throws InputError with its field.
+ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
+                               const std::function<void(const ScenarioAnswer&)>& so_far = {});
+
+/// With the fastest settings of its system for its batch, in which options with these fields keep
+/// their values. Throws InputError.
+PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed);
+
+}  // namespace sluice

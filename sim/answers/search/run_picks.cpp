@@ -1,0 +1,120 @@
+// Which ways are proposed for a run?
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/search/run_question.h"
+#include "sim/base/format.h"
+#include "sim/specs/scenario/state_precision.h"
+
+namespace sluice {
+namespace {
+
+bool within_budget(const RunQuestion& question, const RunWay& one) {
+    return !question.usd || one.run.usd.value <= *question.usd;
+}
+
+/// 1 if it meets both, else the factor by which it misses the one it misses more.
+double miss(const RunQuestion& question, const RunWay& one) {
+    return std::max({1.0, question.days ? one.run.days.value / *question.days : 0,
+                     question.usd ? one.run.usd.value / *question.usd : 0});
+}
+
+}  // namespace
+
+std::string RunWay::name() const {
+    return gpus() == 1 ? machine() : fmt::format("{} x {}", gpus(), machine());
+}
+
+std::string limits_name(const RunQuestion& question) {
+    if (question.days) return question.usd ? "the deadline and the budget" : "the deadline";
+    return question.usd ? "the budget" : "";
+}
+
+bool ends_in_time(const RunQuestion& question, const RunWay& one) {
+    return !question.days || one.run.days.value <= *question.days;
+}
+
+bool RunWay::has_full_states() const {
+    return bytes_of_states(answer->report().asked.training).full();
+}
+
+bool meets(const RunQuestion& question, const RunWay& one) {
+    return one.fits() && one.priced && ends_in_time(question, one) && within_budget(question, one);
+}
+
+std::string time_and_money(const RunWay& one) {
+    const std::string money = one.priced ? format_usd(one.run.usd.value) : "no price is known";
+    return fmt::format("{}, {}{}", format_days(one.run.days), money,
+                       one.owned ? " for electricity" : "");
+}
+
+std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates) {
+    std::vector<RunPick> out;
+    /// The first by `less` of those that `may`, if it is not there yet.
+    const auto pick = [&](const auto& may, const auto& less, const std::string& why) {
+        std::optional<std::size_t> best;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            const RunWay& one = candidates[i];
+            const bool taken = std::ranges::any_of(
+                out, [&](const RunPick& before) { return before.candidate == i; });
+            if (taken || !one.fits() || !one.priced || !may(one)) continue;
+            if (!best || less(one, candidates[*best])) best = i;
+        }
+        if (best && out.size() < 3) out.push_back({*best, why});
+    };
+    const auto cheaper = [](auto& a, auto& b) { return a.run.usd.value < b.run.usd.value; };
+    const auto faster = [](auto& a, auto& b) { return a.run.days.value < b.run.days.value; };
+    // Smaller states are another training: proposed last, unless nothing else meets both.
+    const bool full_meets = std::ranges::any_of(candidates, [&](const RunWay& one) {
+        return one.has_full_states() && meets(question, one);
+    });
+    const auto meets_both = [&](auto& one) {
+        return meets(question, one) && (one.has_full_states() || !full_meets);
+    };
+    const auto any = [](auto&) { return true; };
+    const auto on_another = [&](auto& one) {
+        return meets_both(one) && std::ranges::none_of(out, [&](const RunPick& before) {
+                   return candidates[before.candidate].machine() == one.machine();
+               });
+    };
+    if (std::ranges::any_of(candidates, meets_both)) {
+        pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
+             "You own it, and it meets the deadline and the budget.");
+        const auto best = [&](const auto& less) {
+            const RunWay* first = nullptr;
+            for (const RunWay& one : candidates)
+                if (meets_both(one) && (first == nullptr || less(one, *first))) first = &one;
+            return first;
+        };
+        const bool both = best(cheaper) == best(faster);
+        const std::string of =
+            limits_name(question).empty()
+                ? "."
+                : fmt::format(" of the ways that meet {}.", limits_name(question));
+        pick(meets_both, cheaper,
+             (both ? "It costs the least and is the fastest" : "It costs the least") + of);
+        if (!both) pick(meets_both, faster, "It is the fastest" + of);
+        pick(
+            [&](auto& one) {
+                return full_meets && !one.has_full_states() && meets(question, one) &&
+                       cheaper(one, candidates[out.front().candidate]);
+            },
+            cheaper,
+            "It costs less, with optimizer states in reduced precision: losses can differ.");
+        pick(on_another, cheaper, "It is the next cheapest on another machine.");
+        pick(meets_both, cheaper, "It is the next cheapest.");
+        return out;
+    }
+    pick(
+        any, [&](auto& a, auto& b) { return miss(question, a) < miss(question, b); },
+        fmt::format("No way meets {}; this one comes nearest.", limits_name(question)));
+    pick([&](auto& one) { return ends_in_time(question, one); }, cheaper,
+         "It is the cheapest that ends in time.");
+    pick([&](auto& one) { return within_budget(question, one); }, faster,
+         "It is the fastest within the budget.");
+    pick(any, cheaper, "It is the cheapest, however long it takes.");
+    return out;
+}
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include "sim/answers/search/run_question.h"
+#include "sim/base/input_error.h"
+#include "sim/cli/commands.h"
+#include "sim/cli/flags.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/table.h"
+#include "sim/specs/scenario/money_options.h"
+
+namespace sluice {
+namespace {
+
+struct ChooseFlags {
+    std::string model, task = task_name(Task::full_fine_tune), tokens = "1B", seq = "4096", owned;
+    std::optional<std::string> days, budget;
+    bool json = false;
+};
+
+double amount_of(const std::string& text, const char* flag, double low, double high,
+                 const char* expected) {
+    const std::optional<double> value = parse_amount(text);
+    if (value && *value >= low && *value <= high) return *value;
+    throw InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
+}
+
+Task read_task(const std::string& name) {
+    for (const Task task : {Task::full_fine_tune, Task::pretrain})
+        if (name == task_name(task)) return task;
+    throw InputError(fmt::format("--task is \"{}\", expected {} or {}", name,
+                                 task_name(Task::full_fine_tune), task_name(Task::pretrain)));
+}
+
+RunQuestion read_question(const ChooseFlags& flags) {
+    RunQuestion out;
+    out.model = flags.model;
+    out.task = read_task(flags.task);
+    out.tokens = amount_of(flags.tokens, "--tokens", 1, 1e18, "a number of tokens such as 2B");
+    out.context = static_cast<std::int64_t>(
+        amount_of(flags.seq, "--seq", 1, 1e8, "a number of tokens such as 4096"));
+    if (flags.days)
+        out.days = amount_of(*flags.days, "--days", 1e-3, 1e5, "a number of days such as 30");
+    if (flags.budget)
+        out.usd =
+            amount_of(*flags.budget, "--budget", 1e-2, 1e12, "a number of dollars such as 20000");
+    out.owned = flags.owned;
+    return out;
+}
+
+int run_choose(const ChooseFlags& flags) {
+    const RunQuestion question = read_question(flags);
+    const std::vector<RunWay> ways = all_ways(question);
+    return print(flags.json ? run_json(question, ways) : folded(run_text(question, ways)));
+}
+
+}  // namespace
+
+void add_choose(CLI::App& app, Command& chosen) {
+    const auto [command, flags] = add_command(
+        app, chosen, "choose",
+        "Which machine should train that model, by when and for how much? Two alternatives, and why",
+        run_choose);
+    command
+        ->add_option("--model", flags->model,
+                     "a name of `sluice models`, a size such as 70B, or a path to a config.json")
+        ->required();
+    command->add_option("--task", flags->task,
+                        fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "
+                                    "train all parameters",
+                                    task_name(Task::full_fine_tune), task_name(Task::pretrain)));
+    command->add_option("--tokens", flags->tokens, "tokens of the run, as 500M or 2B; default 1B");
+    command->add_option("--seq", flags->seq, "tokens of a sequence; default 4096");
+    command->add_option("--days", flags->days, "days until the run must have ended; default: any");
+    command->add_option("--budget", flags->budget, "dollars for the whole run; default: any");
+    command->add_option("--owned", flags->owned,
+                        "a machine that you have: it costs its electricity alone");
+    add_json_flag(*command, flags->json);
+}
+
+}  // namespace sluice

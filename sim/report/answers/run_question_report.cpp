@@ -1,0 +1,189 @@
+// Which machines are proposed for a run, why, and what must a reader know about each?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "sim/answers/search/run_question.h"
+#include "sim/base/json_text.h"
+#include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/beside_speed.h"
+#include "sim/report/report.h"
+#include "sim/specs/machine/default_host.h"
+#include "sim/specs/scenario/state_precision.h"
+
+namespace sluice {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Why more GPUs are paid for than train: " for 4 of the 8 GPUs of a node: one trains, ...".
+std::string paid_for(const Payment& payment, std::int64_t train) {
+    if (!payment.paid) return "";
+    const PaidGpus& paid = *payment.paid;
+    if (paid.of <= 1) return " for the whole machine";
+    std::string out = fmt::format(" for {:g} of {:g} GPUs", paid.gpus, paid.of);
+    if (paid.gpus <= static_cast<double>(train)) return out;
+    if (paid.part != NodePart::gpus)
+        out += fmt::format(": {} trains, but the plan needs the {} of {:g}", train,
+                           node_part_name(paid.part), paid.needed);
+    else
+        out += fmt::format(": {} trains", train);
+    if (paid.gpus > paid.needed) out += ", and this offer rents no fewer";
+    return out;
+}
+
+/// The precision of the optimizer's state, for a reader who has not met it.
+std::string precision_of(const TrainingSpec& training) {
+    return bytes_of_states(training).full()
+               ? "optimizer state in full precision"
+               : fmt::format("optimizer state in reduced precision ({})", states_of(training));
+}
+
+std::string limits_words(const RunQuestion& question) {
+    std::string out;
+    if (question.days) out += fmt::format(" in {:g} days", *question.days);
+    if (question.usd) out += fmt::format(" for at most {}", format_usd(*question.usd));
+    return out;
+}
+
+/// How many ways meet the limits, and which cannot be proposed.
+std::string counts_words(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    const auto meeting =
+        std::ranges::count_if(ways, [&](const RunWay& one) { return meets(question, one); });
+    std::vector<std::string> unpriced;
+    bool own_fits = question.owned.empty();
+    for (const RunWay& one : ways) {
+        if (!one.priced) unpriced.push_back(one.name());
+        own_fits = own_fits || one.owned;
+    }
+    std::string out = fmt::format("{} fit in memory", format_number_of(std::ssize(ways), "way"));
+    if (const std::string limits = limits_name(question); !limits.empty())
+        out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
+    out += ".";
+    if (!own_fits) out += fmt::format(" It does not fit on {}.", question.owned);
+    if (!unpriced.empty())
+        out +=
+            fmt::format(" Not proposed, since no price is known: {}.", fmt::join(unpriced, ", "));
+    return out;
+}
+
+Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    const auto if_priced = [](auto value) {
+        return [value](const RunWay& one) { return one.priced ? Cell(value(one)) : Cell(); };
+    };
+    std::vector<ColumnOf<RunWay>> columns = {
+        {"way", "way", &RunWay::name},
+        {"machine", "", &RunWay::machine},
+        {"gpus", "", Unit::whole, &RunWay::gpus},
+        {"owned", "", Unit::flag, &RunWay::owned},
+        {"meets", "meets all", Unit::flag, [&](auto& one) { return meets(question, one); }},
+        {"days", "days", Unit::ratio,
+         [](auto& one) {
+             return Cell(one.run.days.value).shown_as(fmt::format("{:.3g}", one.run.days.value));
+         }},
+        {"usd", "$", Unit::usd, if_priced([](auto& one) { return one.run.usd.value; })},
+        {"usd_{}_percent", "5 to 95%", Unit::usd,
+         if_priced([](auto& one) { return range_of(one.run.usd); })},
+        {"usd_per_hour", "$ an hour", Unit::usd,
+         if_priced([](auto& one) { return one.run.usd_per_hour; })},
+        {"tokens_per_s", "tokens/s", Unit::whole,
+         [](auto& one) { return one.answer->report().tokens_per_s(); }},
+        {"settings", "",
+         [](auto& one) { return settings_flags(one.answer->report().asked.training); }}};
+    add_beside_speed(columns, "tokens_per_s",
+                     [](const RunWay& one) { return &one.answer->report().asked; });
+    return table_of<RunWay>(ways, columns);
+}
+
+}  // namespace
+
+std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay& one) {
+    std::vector<std::string> out;
+    const RunCost& run = one.run;
+    if (question.days && run.days.value > *question.days)
+        out.push_back(fmt::format("It ends {:.3g} days after the deadline.",
+                                  run.days.value - *question.days));
+    else if (question.days && run.days.high > *question.days)
+        out.push_back(fmt::format(
+            "One run in 20 may take more than {:.3g} days, which is too long.", run.days.high));
+    if (question.usd && run.usd.value > *question.usd)
+        out.push_back(fmt::format("It costs {} more than the budget.",
+                                  format_usd(run.usd.value - *question.usd)));
+    else if (question.usd && run.usd.high > *question.usd)
+        out.push_back(fmt::format("One run in 20 may cost more than {}, which is too much.",
+                                  format_usd(run.usd.high)));
+    const HostMemory host = host_memory_of(one.answer->scenario.profile);
+    if (host.assumed && one.gpus() == 1)
+        out.push_back(fmt::format("Its {} of host memory are assumed: ask the provider.",
+                                  format_bytes(host.bytes)));
+    return out;
+}
+
+std::string run_explanation(const RunWay& one) {
+    const Prediction& r = one.answer->report();
+    const BytesByKind& host = r.plan.fit.host.peak.by_kind;
+    const bool on_host = host[static_cast<std::size_t>(MemoryKind::optimizer_state)] > 0 ||
+                         host[static_cast<std::size_t>(MemoryKind::weights)] > 0;
+    const std::string memory =
+        r.asked.training.schedule->several_gpus
+            ? " splits the model and its optimizer states over the GPUs."
+        : on_host ? " trains on one GPU, and the host's memory holds what the GPU does not."
+                  : " trains on one GPU, whose memory holds everything.";
+    const std::string step = fmt::format(
+        " {} tokens/s with {} tokens a step and {}.", format_thousands(r.tokens_per_s()),
+        format_thousands(static_cast<double>(r.asked.training.tokens())),
+        precision_of(r.asked.training));
+    const auto& payment = one.answer->cost.payment;
+    const std::string paid =
+        one.owned || !payment
+            ? ""
+            : fmt::format(" You pay {} an hour{} ({}).", format_usd(one.run.usd_per_hour),
+                          paid_for(*payment, one.gpus()), offer_words(*payment));
+    return r.asked.runs_today.program + memory + step + paid;
+}
+
+std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    if (ways.empty()) return "The model fits no machine with a price.\n";
+    const AskedStep& asked = ways.front().answer->report().asked;
+    std::string out = fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,
+                                  format_count(asked.parameters), task_name(question.task),
+                                  format_short_count(question.tokens), limits_words(question));
+    out += fmt::format("{} tokens a step, in sequences of {}; each way with its fastest settings\n",
+                       format_thousands(static_cast<double>(asked.training.tokens())),
+                       format_thousands(static_cast<double>(asked.training.sequence)));
+    int number = 0;
+    for (const RunPick& pick : pick_ways(question, ways)) {
+        const RunWay& one = ways[pick.candidate];
+        out += fmt::format("\n{}. {}: {}\n", ++number, one.name(), time_and_money(one));
+        std::vector<std::string> sentences = run_warnings(question, one);
+        sentences.insert(sentences.begin(), pick.why);
+        out += fmt::format("   {}\n   {}\n", fmt::join(sentences, " "), run_explanation(one));
+        out += fmt::format("   {}\n", command_line(one.answer->planned, "cost"));
+    }
+    return out + "\n" + counts_words(question, ways) + "\n" + to_text(ways_table(question, ways));
+}
+
+std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    Json picks = Json::array();
+    for (const RunPick& pick : pick_ways(question, ways)) {
+        const RunWay& one = ways[pick.candidate];
+        picks.push_back({{"way", one.name()},
+                         {"time_and_money", time_and_money(one)},
+                         {"why", pick.why},
+                         {"warnings", run_warnings(question, one)},
+                         {"explanation", run_explanation(one)},
+                         {"command", command_line(one.answer->planned, "cost")}});
+    }
+    return readable_json({{"model", model_of(question.model)},
+                          {"task", task_name(question.task)},
+                          {"tokens", question.tokens},
+                          {"seq", question.context},
+                          {"deadline_days", question.days ? Json(*question.days) : Json()},
+                          {"budget_usd", question.usd ? Json(*question.usd) : Json()},
+                          {"picks", std::move(picks)},
+                          {"ways", to_json(ways_table(question, ways), true)}});
+}
+
+}  // namespace sluice

@@ -1,0 +1,114 @@
+// Which ways are proposed for a run?
+#include "sim/answers/search/run_question.h"
+
+#include "tests/catch.h"
+#include "tests/sim/base/program_run.h"
+
+using namespace sluice;
+
+namespace {
+
+RunWay way(const std::string& machine, double days, double usd) {
+    RunWay out;
+    auto answer = std::make_shared<ScenarioAnswer>();
+    answer->planned.machine.machine = machine;
+    out.answer = answer;
+    out.run.days.value = days;
+    out.run.usd.value = usd;
+    out.priced = true;
+    return out;
+}
+
+std::vector<std::string> names(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    std::vector<std::string> out;
+    for (const RunPick& pick : pick_ways(question, ways))
+        out.push_back(ways[pick.candidate].machine());
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("run question: amounts are read as people write them", "[search]") {
+    CHECK(parse_amount("2B") == 2e9);
+    CHECK(parse_amount("1.5 T") == 1.5e12);
+    CHECK(parse_amount("500m") == 5e8);
+    CHECK(parse_amount("2,000,000") == 2e6);
+    CHECK(parse_amount("2e9") == 2e9);
+    CHECK(parse_amount("$20,000") == 20000.0);
+    for (const char* wrong : {"", "B", "many", "-2B", "0", "2BB", "3,5", "1,5B", "20,0000"})
+        CHECK(!parse_amount(wrong));
+}
+
+TEST_CASE("run question: a size is the library's model of about that size", "[search]") {
+    CHECK(model_of("72B") == "qwen2.5-72b");
+    CHECK(model_of("120b") == "120b");
+    CHECK(model_of("gpt-2") == "gpt-2");
+    CHECK(model_of("30b-a3b") == "qwen3-30b-a3b");
+    CHECK(model_of("30B-A3B") == "qwen3-30b-a3b");
+    CHECK(model_of("qwen") == "qwen");  // several have it
+    CHECK_THROWS_AS(model_of("37T"), InputError);
+}
+
+TEST_CASE("run question: cheapest, fastest and another machine within deadline and budget",
+          "[search]") {
+    const std::vector<RunWay> ways = {way("slow", 40, 100), way("cheap", 20, 200),
+                                      way("other", 25, 300), way("fast", 5, 400),
+                                      way("dear", 2, 900)};
+    RunQuestion question;
+    question.days = 30;
+    question.usd = 500;
+    CHECK(names(question, ways) == std::vector<std::string>{"cheap", "fast", "other"});
+}
+
+TEST_CASE("run question: what is cheapest and fastest is proposed once", "[search]") {
+    const std::vector<RunWay> ways = {way("best", 1, 100), way("slower", 2, 200),
+                                      way("slowest", 3, 300)};
+    CHECK(names({}, ways) == std::vector<std::string>{"best", "slower", "slowest"});
+    CHECK(pick_ways({}, ways)[0].why == "It costs the least and is the fastest.");
+    CHECK(pick_ways({}, ways)[1].why == "It is the next cheapest on another machine.");
+}
+
+TEST_CASE("run question: where none meets both, the nearest and what one limit allows",
+          "[search]") {
+    const std::vector<RunWay> ways = {way("late", 60, 100), way("dear", 20, 3000),
+                                      way("between", 40, 600)};
+    RunQuestion question;
+    question.days = 30;
+    question.usd = 500;
+    CHECK(names(question, ways) == std::vector<std::string>{"between", "dear", "late"});
+}
+
+TEST_CASE("run question: an owned machine that meets both comes first", "[search]") {
+    std::vector<RunWay> ways = {way("cheap", 20, 1), way("own", 25, 300)};
+    ways[1].owned = true;
+    CHECK(names({}, ways) == std::vector<std::string>{"own", "cheap"});
+    RunQuestion soon;
+    soon.days = 22;
+    CHECK(names(soon, ways) == std::vector<std::string>{"cheap"});
+}
+
+TEST_CASE("run question: smaller states are proposed beside, never in place of full ones",
+          "[search]") {
+    std::vector<RunWay> ways = {way("small", 20, 100), way("cheap", 20, 200), way("fast", 5, 400)};
+    auto answer = std::make_shared<ScenarioAnswer>(*ways[0].answer);
+    answer->prediction.asked.training.state_bytes = 6;
+    ways[0].answer = answer;
+    CHECK(names({}, ways) == std::vector<std::string>{"cheap", "fast", "small"});
+    ways.erase(ways.begin() + 1, ways.end());
+    CHECK(names({}, ways) == std::vector<std::string>{"small"});
+}
+
+TEST_CASE("choose: the command proposes a machine and alternatives, and says why", "[search]") {
+    using namespace sluice::test;
+    const std::string asked = "choose --model llama-3.2-1b --tokens 1B --days 30 --budget 20000";
+    const Result text = run_sluice(asked);
+    CHECK(text.status == 0);
+    CHECK_THAT(text.output, ContainsSubstring("fine-tuning on 1 B tokens in 30 days for at "
+                                              "most $20,000") &&
+                                ContainsSubstring("\n1. ") && ContainsSubstring("\n3. ") &&
+                                ContainsSubstring("It costs the least") &&
+                                ContainsSubstring("./dev run sluice cost --model llama-3.2-1b"));
+    check_sluice_mistake("choose --model qwen2.5-7b --days soon", {"--days is \"soon\"", "30"});
+    check_sluice_mistake("choose --model qwen2.5-7b --task lora", {"--task is \"lora\""});
+    check_sluice_mistake("choose --model nothing-like-it", {"nothing-like-it"});
+}
