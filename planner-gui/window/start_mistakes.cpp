@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "planner-gui/pictures/answer_words.h"
-#include "planner-gui/session/start_question.h"
+#include "sim/answers/search/run_question.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 
