@@ -37,7 +37,7 @@ struct ScenarioAnswer {
 };
 
 /// Everything that the planner shows about a scenario.
-inline constexpr Wanted kWholePrediction{
+inline const Wanted kWholePrediction{
     .band = Wanted::Band::always, .suggestions = true, .remedies = true};
 
 /// Calls `so_far` at each stage. Throws InputError with its field.
