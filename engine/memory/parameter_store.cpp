@@ -153,7 +153,7 @@ ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory
 
 ParameterStore::ParameterStore(const ModelSpec& model, int state_bytes,
                                const std::vector<ParameterBlock>& on_device, ThreadPool& pool,
-                               Device& device)
+                               Device& device, std::int64_t visiting)
     : state_bytes_(state_bytes), pool_(pool), device_(device), tensors_(named_tensors(model)) {
     const std::vector<std::int64_t> sizes = section_sizes(model);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -165,28 +165,34 @@ ParameterStore::ParameterStore(const ModelSpec& model, int state_bytes,
         section.decay = ranges_of(tensors_, static_cast<int>(i), sizes[i],
                                   section.block.precision().has_scales() ? kMomentBlock : 1);
     }
-    place_on_host(model);
+    place_on_host(model, visiting);
     if (std::any_of(sections_.begin(), sections_.end(), [](auto& one) { return one.on_device; }))
         staging_ = HostRegion(kStaging, "pieces of resident sections", pool, &device);
 }
 
-void ParameterStore::place_on_host(const ModelSpec& model) {
+/// Sections are in the order of layers, so those that visit are the first on the host.
+void ParameterStore::place_on_host(const ModelSpec& model, std::int64_t visiting) {
     const auto is_streamed = [&](int section) {
         return section != embedding() || model.tied_embeddings;
     };
-    Bytes streamed = 0, state = 0;
+    Bytes streamed = 0, visiting_state = 0, state = 0;
+    std::int64_t on_host = 0;
     for (int section = 0; section < sections(); ++section) {
         if (on_device(section)) continue;
         const Bytes upper = kBf16 * block(section).count;
-        state += state_bytes_of(block(section).count, state_bytes_);
+        (on_host++ < visiting ? visiting_state : state) +=
+            state_bytes_of(block(section).count, state_bytes_);
         if (is_streamed(section))
             streamed += aligned(upper);
         else
             unstreamed_upper_ = HostRegion(upper, "the embedding", pool_);
     }
     upper_ = HostRegion(streamed, "weights", pool_, &device_);
+    visiting_state_ =
+        HostRegion(visiting_state, "optimizer states that visit the device", pool_, &device_);
     state_ = HostRegion(state, "optimizer states", pool_);
-    char *high = upper_.data(), *rest = state_.data();
+    char *high = upper_.data(), *rest = visiting_state_.data();
+    on_host = 0;
     for (int section = 0; section < sections(); ++section) {
         if (on_device(section)) continue;
         ParameterBlock& block = sections_[static_cast<std::size_t>(section)].block;
@@ -194,6 +200,7 @@ void ParameterStore::place_on_host(const ModelSpec& model) {
                                ? std::exchange(high, high + aligned(kBf16 * block.count))
                                : unstreamed_upper_.data();
         block.high = reinterpret_cast<std::uint16_t*>(here);
+        if (on_host++ == visiting) rest = state_.data();
         place_state(block, [&](Bytes bytes) { return std::exchange(rest, rest + aligned(bytes)); });
     }
 }

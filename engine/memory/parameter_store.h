@@ -37,9 +37,11 @@ class ParameterStore {
   public:
     /// `on_device`: blocks of the resident sections, whose memory is zero; those of other sections
     /// have no elements. Empty: none is resident. Maps and touches the memory of all others; values
-    /// are zeros. Throws InputError if memory is short.
+    /// are zeros. All of the first `visiting` layers on the host is page-locked. Throws InputError
+    /// if memory is short.
     ParameterStore(const ModelSpec& model, int state_bytes,
-                   const std::vector<ParameterBlock>& on_device, ThreadPool& pool, Device& device);
+                   const std::vector<ParameterBlock>& on_device, ThreadPool& pool, Device& device,
+                   std::int64_t visiting = 0);
 
     int layers() const { return static_cast<int>(sections_.size()) - 2; }
     int head() const { return layers(); }
@@ -54,7 +56,8 @@ class ParameterStore {
     int state_bytes() const { return state_bytes_; }
     /// Host memory, that through which resident sections are read and written included.
     Bytes bytes() const {
-        return upper_.bytes() + unstreamed_upper_.bytes() + state_.bytes() + staging_.bytes();
+        return upper_.bytes() + unstreamed_upper_.bytes() + visiting_state_.bytes() +
+               state_.bytes() + staging_.bytes();
     }
 
     // These read and write a section wherever it is. No lane may be at work.
@@ -77,12 +80,12 @@ class ParameterStore {
         bool on_device = false;
     };
     const Section& at(int section) const { return sections_[static_cast<std::size_t>(section)]; }
-    void place_on_host(const ModelSpec& model);
+    void place_on_host(const ModelSpec& model, std::int64_t visiting);
 
     int state_bytes_;
     ThreadPool& pool_;
     Device& device_;
-    HostRegion upper_, state_, unstreamed_upper_;
+    HostRegion upper_, visiting_state_, state_, unstreamed_upper_;
     HostRegion staging_;  ///< page-locked, for pieces of resident sections
     std::vector<Section> sections_;
     std::vector<NamedTensor> tensors_;

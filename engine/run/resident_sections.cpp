@@ -3,10 +3,12 @@
 namespace sluice {
 
 /// Gradients that are held until the norm is known are where other buffers were before, and the
-/// norm also reads the gaps between tensors. Most models have none.
+/// norm also reads the gaps between tensors. Most models have none. Sums fill the gaps when they
+/// are rounded.
 void ResidentSections::begin_gradients(int layer) {
+    if (!buffers_.holds_gradient(layer) || buffers_.gradient_sums(layer) != nullptr) return;
     const std::int64_t size = store_.block(layer).count;
-    if (buffers_.holds_gradients() && size != layer_parameters(model_, model_.layer(layer)))
+    if (size != layer_parameters(model_, model_.layer(layer)))
         device_.kernels().fill_zero(buffers_.gradient_slab(layer), kBf16 * size);
 }
 
@@ -23,8 +25,9 @@ GradientRange ResidentSections::gradient(int section) const {
 }
 
 void ResidentSections::update(int section, UpdatePass pass, const AdamWStep& step) {
-    device_.kernels().adamw({pass, step, store_.block(section), store_.decay_ranges(section),
-                             gradient(section), buffers_.sums()});
+    device_.kernels().adamw({pass, step,
+                             has(section) ? store_.block(section) : buffers_.visit(section),
+                             store_.decay_ranges(section), gradient(section), buffers_.sums()});
 }
 
 void ResidentSections::rewind(int section, const AdamWStep& step) {

@@ -1,4 +1,4 @@
-// How are the resident sections updated?
+// How are the sections updated that are resident, or visit the device?
 #pragma once
 
 #include "engine/run/step_buffers.h"
@@ -12,7 +12,7 @@ class ResidentSections {
                      const DeviceBuffers& buffers)
         : model_(model), store_(store), device_(device), buffers_(buffers) {}
 
-    /// A section of ParameterStore.
+    /// Whether a section of ParameterStore is resident.
     bool has(int section) const { return store_.on_device(section); }
     /// To be called before the first products of a step that write the layer's gradient.
     void begin_gradients(int layer);

@@ -13,13 +13,17 @@ namespace {
 
 constexpr Bytes kRoomForParts = 8192;  // 32 parts of a buffer start at multiples of 256 bytes
 
-/// A kept buffer has a part for each micro-batch of a pass.
+/// A kept buffer has a part for each micro-batch of a pass, and of several layers where states
+/// visit in between.
 MemoryPlan with_room(const StreamedPlan& plan, std::int64_t micro_batches, int scale) {
     MemoryPlan roomy = plan.step.memory;
-    for (const BufferId id : plan.buffers.kept)
+    BufferId before = kNoBuffer;
+    for (const BufferId id : plan.buffers.kept) {
+        const std::int64_t more = micro_batches - (id == before ? 0 : 1);
+        before = id;
         if (id != kNoBuffer)
-            roomy.buffers[static_cast<std::size_t>(id)].bytes +=
-                kRoomForParts * (micro_batches - 1) / scale;
+            roomy.buffers[static_cast<std::size_t>(id)].bytes += kRoomForParts * more / scale;
+    }
     return roomy;
 }
 
@@ -72,13 +76,16 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     const auto workspace = static_cast<std::size_t>(ids_.kernel_workspace);
     arena_ =
         device.allocate_arena(layout_.total, layout_.offset[workspace], layout_.bytes[workspace]);
-    for (std::size_t section = 0; section < ids_.resident.size(); ++section) {
-        const BufferId id = ids_.resident[section];
-        resident_.push_back(id == kNoBuffer ? ParameterBlock{}
-                                            : place_block(sizes[section],
-                                                          static_cast<int>(training.state_bytes),
-                                                          {static_cast<char*>(at(id)), bytes(id)}));
-    }
+    const auto block = [&](std::size_t section, BufferId id) {
+        return id == kNoBuffer ? ParameterBlock{}
+                               : place_block(sizes[section], static_cast<int>(training.state_bytes),
+                                             {static_cast<char*>(at(id)), bytes(id)});
+    };
+    for (std::size_t section = 0; section < ids_.resident.size(); ++section)
+        resident_.push_back(block(section, ids_.resident[section]));
+    for (std::size_t visit = 0; visit < ids_.visits.size(); ++visit)
+        visits_.push_back(
+            block(static_cast<std::size_t>(first_streamed_) + visit, ids_.visits[visit]));
 }
 
 void* DeviceBuffers::weight_slot(int layer) const {
@@ -90,7 +97,7 @@ void* DeviceBuffers::weight_slot(int layer) const {
 
 void* DeviceBuffers::gradient_slab(int layer) const {
     const auto index = static_cast<std::size_t>(layer);
-    if (index < ids_.resident_gradients.size()) return at(ids_.resident_gradients[index]);
+    if (holds_gradient(layer)) return at(ids_.held_gradients[index]);
     return static_cast<char*>(at(ids_.gradient_slabs)) + layer % slabs_ * slot_bytes_;
 }
 
@@ -120,8 +127,9 @@ Workspace DeviceBuffers::kept(Direction direction, int layer, std::int64_t j) co
     }
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};
-    const Bytes part = bytes(id) / of_a_pass_ / kPartAlignment * kPartAlignment;
-    return {static_cast<char*>(at(id)) + j % of_a_pass_ * part, part};
+    const KeptPlace place = kept_beside_visit(model_, training_, layer).value_or(KeptPlace{});
+    const Bytes part = bytes(id) / place.parts / of_a_pass_ / kPartAlignment * kPartAlignment;
+    return {static_cast<char*>(at(id)) + (place.part * of_a_pass_ + j % of_a_pass_) * part, part};
 }
 
 namespace {
@@ -150,7 +158,7 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const Parameter
     for (int layer = 0; layer < store.layers(); ++layer)
         largest = std::max(largest, kBf16 * store.block(layer).count);
     for (int layer = 0; layer < store.layers(); ++layer) {
-        if (layer < training.resident_layers) {
+        if (layer < training.resident_layers || is_visiting(training, layer)) {
             places.push_back(0);  // never leave the device
         } else if (hold || is_deferred(model, training, layer)) {
             places.push_back(parts.add(largest));

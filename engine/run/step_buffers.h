@@ -29,8 +29,14 @@ class DeviceBuffers {
     /// Parameters and states of the resident sections, zero at first; blocks of other sections have
     /// no elements.
     const std::vector<ParameterBlock>& resident() const { return resident_; }
-    /// Gradients of resident layers have their own places.
-    bool holds_gradients() const { return !ids_.resident_gradients.empty(); }
+    /// Where the states of a visiting layer are meanwhile.
+    const ParameterBlock& visit(int layer) const {
+        return visits_[static_cast<std::size_t>(layer - first_streamed_)];
+    }
+    /// The layer's gradient has its own place.
+    bool holds_gradient(int layer) const {
+        return static_cast<std::size_t>(layer) < ids_.held_gradients.size();
+    }
     /// In fp32; null: none are kept.
     void* gradient_sums(int layer) const {
         return at(ids_.gradient_sums[static_cast<std::size_t>(layer)]);
@@ -93,7 +99,7 @@ class DeviceBuffers {
     bool fp8_layers_, fp8_head_;
     std::int64_t code_layers_;
     ArenaLayout layout_;
-    std::vector<ParameterBlock> resident_;
+    std::vector<ParameterBlock> resident_, visits_;
     char* arena_ = nullptr;
 };
 

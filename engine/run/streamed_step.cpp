@@ -35,7 +35,8 @@ float loss_scale(std::span<const std::int32_t> targets) {
 constexpr bool only_trains(OperationKind kind) {
     return kind == OperationKind::backward || kind == OperationKind::update ||
            kind == OperationKind::embedding_backward || kind == OperationKind::copy_kept_out ||
-           kind == OperationKind::copy_kept_in;
+           kind == OperationKind::copy_kept_in || kind == OperationKind::copy_states_in ||
+           kind == OperationKind::copy_weights_out || kind == OperationKind::copy_states_out;
 }
 
 }  // namespace
@@ -127,6 +128,10 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
         case OperationKind::copy_kept_in:
         case OperationKind::copy_kept_out:
             return copy_kept(op);
+        case OperationKind::copy_states_in:
+        case OperationKind::copy_weights_out:
+        case OperationKind::copy_states_out:
+            return copy_states(op, step);
         case OperationKind::forward:
             return forward(op, step);
         case OperationKind::loss:
@@ -269,7 +274,7 @@ void StreamedStep::backward(const Operation& op, std::int64_t step) {
                                    device_buffers_.backward_workspace(),
                                    device_buffers_.layer_operands());
     }
-    if (op.micro_batch == 0 && resident_.has(op.layer)) resident_.begin_gradients(op.layer);
+    if (op.micro_batch == 0) resident_.begin_gradients(op.layer);
     layer(op.layer).backward(device_.kernels(), device_buffers_.weights(op.layer, false),
                              gradient_target(op.layer, op.micro_batch), input,
                              device_buffers_.hidden(store_.layers(), op.micro_batch),

@@ -89,6 +89,26 @@ void StreamedStep::copy_gradients_out(const Operation& op, std::int64_t step) {
     device_.copy(op.lane, host_buffers_.sums(section), device_buffers_.sums(), sizeof(StepSums));
 }
 
+void StreamedStep::copy_states(const Operation& op, std::int64_t step) {
+    const bool in = op.kind == OperationKind::copy_states_in;
+    if (!in && !state(step).updates()) return;
+    const ParameterBlock &host = store_.block(op.layer), &device = device_buffers_.visit(op.layer);
+    const auto copy = [&](void* on_host, void* on_device, Bytes bytes) {
+        if (bytes > 0)
+            device_.copy(op.lane, in ? on_device : on_host, in ? on_host : on_device, bytes);
+    };
+    if (op.kind != OperationKind::copy_states_out) copy(host.high, device.high, kBf16 * host.count);
+    if (op.kind == OperationKind::copy_weights_out) return;
+    const StatePrecision& precision = host.precision();
+    copy(host.low, device.low, precision.low_bytes * host.count);
+    copy(host.first_moment, device.first_moment, precision.moment_bytes * host.count);
+    copy(host.second_moment, device.second_moment, precision.moment_bytes * host.count);
+    if (!precision.has_scales()) return;
+    const Bytes scales = kFp32 * ((host.count + kMomentBlock - 1) / kMomentBlock);
+    copy(host.first_scale, device.first_scale, scales);
+    copy(host.second_scale, device.second_scale, scales);
+}
+
 const std::uint16_t* StreamedStep::tied_gradient() const {
     return model_.tied_embeddings ? host_buffers_.gradients(store_.head()) : nullptr;
 }
@@ -110,7 +130,7 @@ void StreamedStep::update_on_host(int section, UpdatePass pass, const AdamWStep&
 void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
     State& s = state(step);
     const int section = section_of(op);
-    if (resident_.has(section)) {
+    if (op.lane == Lane::compute) {
         if (s.updates()) resident_.update(section, s.pass, s.adam);
         return;
     }
@@ -151,8 +171,11 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
             s.outcome.loss > limits_.loss || s.outcome.gradient_norm > limits_.gradient_norm;
     if (s.pass == UpdatePass::redo || training_.clipping == Clipping::off) return;
     s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
-    if (training_.clipping == Clipping::exact)
-        s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
+    if (training_.clipping != Clipping::exact) return;
+    s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
+    // Their states leave the device on another lane, later.
+    for (int layer = 0; layer < store_.layers() && s.updates() && !s.evaluates; ++layer)
+        if (is_visiting(training_, layer)) announce(layer);
 }
 
 /// All parameters back to what they were, then the same step once more with known clipping.

@@ -71,7 +71,8 @@ void WholeRun::prepare() {
 void WholeRun::allocate() {
     device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *device_, type_);
     store_ = std::make_unique<ParameterStore>(model_, static_cast<int>(training_.state_bytes),
-                                              device_buffers_->resident(), *pool_, *device_);
+                                              device_buffers_->resident(), *pool_, *device_,
+                                              training_.visiting_layers);
     if (settings_.expected && settings_.expected->rates)
         host_rates_ =
             rates_today(*settings_.expected->rates, *store_, *device_buffers_, *pool_, *device_);

@@ -18,7 +18,7 @@ namespace sluice {
 /// The options that move parts of the training between device and host, or keep more for backward.
 inline constexpr std::array kHomeOptions = {
     "resident_layers",       "resident_tables", "keep_last_layers", "host_kept_layers",
-    "keep_attention_layers", "checkpoints",     "deferred_layers"};
+    "keep_attention_layers", "checkpoints",     "deferred_layers",  "visiting_layers"};
 
 /// The one option of these that two predictions differ by, with its value in `before`; nothing if
 /// they differ in anything else or in nothing.

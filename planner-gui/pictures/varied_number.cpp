@@ -31,6 +31,7 @@ const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
         {"checkpoint_interval", {1, 2, 4, 8}},
         {"keep_last_layers", {0, 4, 8, 16, 32}},
         {"deferred_layers", {0, 2, 4, 8, 16}},
+        {"visiting_layers", {0, 2, 4, 8, 16}},
         {"state_bytes", {4, 5, 6, 8, 12}},
         {"flash_loss", {0, 1}},
         {"optimizer_threads", {0, 4, 8, 16, 32, 64}},

@@ -87,6 +87,8 @@ constexpr Move kMoves[] = {
      }},
     {"deferred_layers", Effect::frees_memory,
      [](const Asked& a) { return fewer(a.training.deferred_layers); }},
+    {"visiting_layers", Effect::frees_memory,
+     [](const Asked& a) { return fewer(a.training.visiting_layers); }},
     {"weight_code_layers", Effect::frees_memory,
      [](const Asked& a) { return fewer(a.training.weight_code_layers); }},
     {"resident_tables", Effect::frees_memory,

@@ -58,6 +58,7 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
                                         {"keep_attention_layers", &T::keep_attention_layers},
                                         {"resident_layers", &T::resident_layers},
                                         {"deferred_layers", &T::deferred_layers},
+                                        {"visiting_layers", &T::visiting_layers},
                                         {"weight_code_layers", &T::weight_code_layers}};
     for (const Count& count : kCounts)
         if (training.*count.layers > model.layer_count())
@@ -66,13 +67,15 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
                             training.*count.layers, model.layer_count()),
                 count.field);
     const std::int64_t on_host = model.layer_count() - training.resident_layers;
-    if (training.deferred_layers > on_host)
-        throw InputError(
-            fmt::format("--deferred-layers is {}, expected at most the {} layers on the host ({} "
-                        "less --resident-layers {})",
-                        training.deferred_layers, on_host, model.layer_count(),
-                        training.resident_layers),
-            "deferred_layers");
+    for (const Count& count :
+         {Count{"deferred_layers", &T::deferred_layers}, {"visiting_layers", &T::visiting_layers}})
+        if (training.*count.layers > on_host)
+            throw InputError(
+                fmt::format("{} is {}, expected at most the {} layers on the host ({} less "
+                            "--resident-layers {})",
+                            field_flag(count.field), training.*count.layers, on_host,
+                            model.layer_count(), training.resident_layers),
+                count.field);
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ enum class OperationKind : std::uint8_t {
     copy_embeddings_in,  ///< rows of the batch's tokens
     copy_weights_in,
     copy_checkpoint_in,
-    copy_kept_in,  ///< all that a layer kept for backward
-    unflatten,     ///< from the streamed buffer into a layer's tensors (megatrain)
+    copy_kept_in,    ///< all that a layer kept for backward
+    copy_states_in,  ///< a layer's master and moments, for its update on the device
+    unflatten,       ///< from the streamed buffer into a layer's tensors (megatrain)
     forward,
     loss,
     backward,
@@ -57,6 +58,8 @@ enum class OperationKind : std::uint8_t {
     copy_gradients_in,  ///< back to the device, for their norm (zero3-offload)
     copy_checkpoint_out,
     copy_kept_out,
+    copy_weights_out,    ///< updated on the device
+    copy_states_out,     ///< all others of the states that came in
     update,              ///< the optimizer on one layer
     scatter_embeddings,  ///< gradients of token rows into the embedding's
     gather_embeddings,   ///< rows of the next batch's tokens

@@ -60,6 +60,7 @@ Family family_of(OperationKind kind) {
     switch (kind) {
         case OperationKind::copy_embeddings_in:
         case OperationKind::copy_weights_in:
+        case OperationKind::copy_weights_out:
         case OperationKind::read_weights:
         case OperationKind::write_weights:
         case OperationKind::all_gather:
@@ -87,6 +88,8 @@ Family family_of(OperationKind kind) {
             return Family::gradients;
         case OperationKind::update:
             return Family::update;
+        case OperationKind::copy_states_in:
+        case OperationKind::copy_states_out:
         case OperationKind::unflatten:
         case OperationKind::gather_embeddings:
         case OperationKind::clip_gradients:

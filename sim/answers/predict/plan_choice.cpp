@@ -51,8 +51,10 @@ class PlanSearch {
             bill_beside_best();
             try_more_host_slabs();
             try_deferred_layers();
+            const std::vector<Found> keeping_none_on_host = by_time();
             try_host_kept_layers();
             try_arriving_codes();
+            try_visiting_layers(keeping_none_on_host);
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
@@ -165,19 +167,18 @@ class PlanSearch {
     /// optimizer more time in which it has no work.
     void try_deferred_layers() {
         if (!may_set("deferred_layers")) return;
-        for (const Found& found : by_time()) try_deferred_layers(found);
+        for (const Found& found : by_time()) try_numbers(found);
     }
 
-    /// Deferred updates give the optimizer work during forward; too many keep forward waiting. With
-    /// many passes, which take long to simulate, the tables stay where they are best
-    /// without.
-    void try_deferred_layers(const Found& from) {
+    /// Of layers whose updates run beside forward; too many keep it waiting. With many passes,
+    /// which take long to simulate, the tables stay where they are best without.
+    void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
         constexpr std::int64_t kMany = 8;
         TrainingSpec start = from.base;
         std::optional<ResidentTables> tables;
         if (start.passes >= kMany) tables = from.fastest.training.resident_tables;
-        nearest_number(model_.layer_count(), from.fastest.billed, [&](std::int64_t deferred) {
-            start.deferred_layers = deferred;
+        nearest_number(model_.layer_count(), from.fastest.billed, [&](std::int64_t number) {
+            start.*layers = number;
             return try_ways(start, tables);
         });
     }
@@ -220,11 +221,18 @@ class PlanSearch {
             found.base.stream_weights = Compute::fp8;
             found.base.deferred_layers = asked_.deferred_layers;
             found.fastest.billed = try_ways(found.base);
-            if (may_set("deferred_layers")) try_deferred_layers(found);
+            if (may_set("deferred_layers")) try_numbers(found);
         }
         // Only for more than a prediction may be off.
         if (trials_.best().billed * (1 + kLeastGain) < without.billed) return;
         trials_.set_best(without), of_passes_ = found_without;
+    }
+
+    /// With exact clipping the host alone may not be done with its updates when forward needs them.
+    void try_visiting_layers(const std::vector<Found>& keeping_none_on_host) {
+        if (asked_.clipping != Clipping::exact || !may_set("visiting_layers")) return;
+        for (const Found& found : keeping_none_on_host)
+            try_numbers(found, &TrainingSpec::visiting_layers);
     }
 
     /// Codes of weights that stay for a step take what memory is left, or that of a few layers.

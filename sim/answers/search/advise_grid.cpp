@@ -114,10 +114,11 @@ class GridMaker {
 
 bool is_free_choice(const Option& option) {
     constexpr std::string_view kFree[] = {
-        "micro_batch",           "buffer_depth",        "recompute",
-        "keep_last_layers",      "resident_layers",     "resident_tables",
-        "keep_attention_layers", "saved_inputs",        "deferred_layers",
-        "checkpoints",           "checkpoint_interval", "optimizer_threads"};
+        "micro_batch",           "buffer_depth",    "recompute",
+        "keep_last_layers",      "resident_layers", "resident_tables",
+        "keep_attention_layers", "saved_inputs",    "deferred_layers",
+        "visiting_layers",       "checkpoints",     "checkpoint_interval",
+        "optimizer_threads"};
     return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
 }
 

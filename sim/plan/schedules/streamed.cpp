@@ -46,7 +46,10 @@ StreamedPlan Streamed::plan() {
         for (int layer = layers_ - 1; layer >= 0; --layer)
             if (keeps_on_host(model_, t_, layer))
                 for (std::int32_t j = begin(); j < end(); ++j) coming_back_.push_back({layer, j});
-        for (int layer = layers_ - 1; layer >= 0; --layer) backward(layer);
+        for (int layer = layers_ - 1; layer >= 0; --layer) {
+            backward(layer);
+            if (last_pass()) states_in(layer);
+        }
     }
     t_.resident_embedding() ? embedding_on_device() : embedding_on_host();
     updates_before_next_forward();
@@ -131,6 +134,7 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
     if (layer >= layers_ - static_cast<int>(t_.buffer_depth)) op.uses.push_back(streamed_head());
     state(layer).last_forward =
         build_.add(OperationKind::forward, layer, std::move(waits), std::move(op));
+    if (state(layer).first_forward < 0) state(layer).first_forward = state(layer).last_forward;
     if (layer + 1 < layers_ && input_leaves(model_, t_, layer + 1)) checkpoint_out(layer + 1, j);
     if (leaves) kept_out(layer, j);
 }
@@ -187,6 +191,7 @@ void Streamed::backward(int layer) {
         if (!updates_wait_for_norm()) s.update = update_layer_on_device(layer, {});
         return;
     }
+    if (visiting(layer)) return;
     s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
     if (updates_wait_for_norm() || is_deferred(model_, t_, layer)) return;
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(t_));
@@ -221,14 +226,16 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
                        {input(layer - 1), buffers_.kept[static_cast<std::size_t>(layer - 1)]});
         waits.push_back({state(layer - 1).weights_in});
     }
-    if (last_pass() && j + 1 == end()) op.kernels.push_back(kernels(layer).finish_gradients);
+    if (last_pass() && j + 1 == end()) {
+        op.kernels.push_back(kernels(layer).finish_gradients);
+        op.uses.push_back(held_gradients(layer));
+    }
     waits.push_back({input_back(layer, j)});
     if (buffers_.coming_back == kNoBuffer) op.uses.push_back(input(layer));
     kept_back(layer);
     const bool comes_back = keeps_on_host(model_, t_, layer);
     if (comes_back) waits.push_back({kept_in_[kept_backwards_.size()]});
     op.uses.push_back(kept(Direction::backward, layer, j));
-    op.uses.push_back(held_gradients(layer));
     s.last_backward = build_.add(OperationKind::backward, layer, std::move(waits), std::move(op));
     backwards_.push_back(s.last_backward);
     if (comes_back) kept_backwards_.push_back(s.last_backward);

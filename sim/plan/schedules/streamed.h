@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "sim/plan/plan_builder.h"
@@ -31,17 +32,21 @@ struct StreamedBuffers {
     /// a single product adds.
     std::vector<BufferId> gradient_sums;
     /// Weights and states of the resident sections: each layer, the head, the embedding; kNoBuffer
-    /// where they are the host's. They have no copy there. And gradients of resident layers where
-    /// clipping holds them. The first layers are resident: their updates come last in backward and
-    /// are needed first in the next forward, so that no other layers keep the GPU waiting as long.
-    std::vector<BufferId> resident, resident_gradients;
+    /// where they are the host's. They have no copy there. The first layers are resident: their
+    /// updates come last in backward and are needed first in the next forward, so that no other
+    /// layers keep the GPU waiting as long.
+    std::vector<BufferId> resident;
+    /// Of layers that the device updates, where clipping holds them.
+    std::vector<BufferId> held_gradients;
+    std::vector<BufferId> visits;      ///< one a visiting layer
     BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
     BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
     // These live while operations use them.
     /// One a layer; two in turn where checkpoints go to the host; one for all that are computed
     /// again. The first is the batch's, the others are a pass's.
     std::vector<BufferId> inputs;
-    /// One a layer, kNoBuffer where it keeps nothing for backward, or on the host.
+    /// One a layer, kNoBuffer where it keeps nothing for backward, or on the host; that of a visit
+    /// where kept_beside_visit() says so.
     std::vector<BufferId> kept;
     /// A micro-batch of layers that keep it on the host.
     std::array<BufferId, 2> kept_in_turn = {kNoBuffer, kNoBuffer};
@@ -55,6 +60,12 @@ struct StreamedBuffers {
     BufferId head_gradient = 0;          ///< its sum in fp32
     BufferId row_gradients = kNoBuffer;  ///< of a resident embedding, summed by row in fp32
 };
+
+/// One a layer that the device updates, none unless clipping holds gradients.
+std::vector<BufferId> declare_held_gradients(const ModelSpec& model, const TrainingSpec& training,
+                                             PlanBuilder& build);
+std::vector<BufferId> declare_visits(const ModelSpec& model, const TrainingSpec& training,
+                                     PlanBuilder& build);
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, PlanBuilder& build);
@@ -86,6 +97,17 @@ std::int64_t host_gradient_slabs(const TrainingSpec& training);
 /// The layer's update runs beside the next forward. Such layers are evenly spread, so that the
 /// optimizer has work during the whole of backward and of forward.
 bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// The layer's states are on the host and visit the device. The first ones do: the optimizer needs
+/// the time of their forward for the others.
+bool is_visiting(const TrainingSpec& training, int layer);
+/// What the last layers keep for backward is used between two visits of states, in the same place:
+/// that of one visit holds one or several layers, if it holds any.
+struct KeptPlace {
+    std::int64_t visit = 0;  ///< 0 is that of the first visiting layer
+    std::int64_t part = 0, parts = 1;
+};
+std::optional<KeptPlace> kept_beside_visit(const ModelSpec& model, const TrainingSpec& training,
+                                           int layer);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// At most as many as --keep-last-layers leaves.

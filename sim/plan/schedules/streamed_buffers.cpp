@@ -26,6 +26,8 @@ class StreamedDeclaration {
         declare_host_buffers();
         declare_device_slots();
         declare_resident();
+        buffers_.held_gradients = declare_held_gradients(model_, t_, build_);
+        buffers_.visits = declare_visits(model_, t_, build_);
         declare_inputs();
         declare_kept();
         declare_workspaces();
@@ -68,7 +70,8 @@ class StreamedDeclaration {
                        resident > 0 ? kStaging : 0);
         if (t_.clipping == Clipping::exact) {
             build_.on_host("gradients held for clipping", Kind::gradients,
-                           static_cast<double>(streamed_layers()) * largest_layer_bytes(model_) +
+                           static_cast<double>(streamed_layers() - t_.visiting_layers) *
+                                   largest_layer_bytes(model_) +
                                streamed_head_bytes());
         } else {
             const std::int64_t at_once = streamed_layers() - t_.deferred_layers;
@@ -135,15 +138,9 @@ class StreamedDeclaration {
     }
 
     void declare_resident() {
-        for (int layer = 0; layer < t_.resident_layers; ++layer) {
-            const double parameters = parameters_of_layer(model_, layer);
-            buffers_.resident.push_back(
-                resident("resident layers, weights and states", parameters));
-            if (t_.clipping == Clipping::exact)
-                buffers_.resident_gradients.push_back(
-                    build_.device_buffer("resident layers, gradients held for clipping",
-                                         Kind::gradients, kBf16 * parameters));
-        }
+        for (int layer = 0; layer < t_.resident_layers; ++layer)
+            buffers_.resident.push_back(resident("resident layers, weights and states",
+                                                 parameters_of_layer(model_, layer)));
         buffers_.resident.resize(static_cast<std::size_t>(model_.layer_count()), kNoBuffer);
         for (const auto& [here, name, parameters] :
              {std::tuple{t_.resident_head(), "resident head, weights and states",
@@ -202,10 +199,13 @@ class StreamedDeclaration {
             const double bytes =
                 kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
             if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes;
-            buffers_.kept.push_back(
-                bytes > 0 && !leaves
-                    ? build_.device_buffer("kept for backward", Kind::activations, bytes)
-                    : kNoBuffer);
+            if (const auto place = kept_beside_visit(model_, t_, layer))
+                buffers_.kept.push_back(buffers_.visits[static_cast<std::size_t>(place->visit)]);
+            else
+                buffers_.kept.push_back(
+                    bytes > 0 && !leaves
+                        ? build_.device_buffer("kept for backward", Kind::activations, bytes)
+                        : kNoBuffer);
         }
         if (largest_leaving == 0) return;
         build_.on_host("kept for backward", Kind::activations, leaving);

@@ -18,6 +18,7 @@ class Streamed {
           t_(training),
           layers_(model.layer_count()),
           resident_(static_cast<int>(training.resident_layers)),
+          visiting_(static_cast<int>(training.visiting_layers)),
           of_a_pass_(static_cast<std::int32_t>(training.micro_batches_of_a_pass())),
           build_(KernelStyle::fused),
           state_(static_cast<std::size_t>(layers_)) {
@@ -33,9 +34,10 @@ class Streamed {
     struct LayerState {
         OperationId weights_in = -1;        // the latest copy
         OperationId first_weights_in = -1;  // of the step
-        OperationId last_forward = 0, last_backward = 0;
+        OperationId first_forward = -1, last_forward = 0, last_backward = 0;
         OperationId gradients_out = -1, update = 0;
-        std::vector<OperationId> checkpoint_out;  // one a micro-batch, host checkpoints only
+        OperationId states_in = -1, weights_out = -1;  // visiting layers only
+        std::vector<OperationId> checkpoint_out;       // one a micro-batch, host checkpoints only
     };
 
     bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
@@ -44,9 +46,13 @@ class Streamed {
     double parameters(int layer) const { return parameters_[kind_of(model_, layer)]; }
     double head_buffer_bytes() const { return table_bytes(model_) + hidden_bytes(model_); }
     BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
+    bool visiting(int layer) const { return is_visiting(t_, layer); }
     BufferId held_gradients(int layer) const {
-        const bool held = resident(layer) && updates_wait_for_norm();
-        return held ? buffers_.resident_gradients[static_cast<std::size_t>(layer)] : kNoBuffer;
+        const auto index = static_cast<std::size_t>(layer);
+        return index < buffers_.held_gradients.size() ? buffers_.held_gradients[index] : kNoBuffer;
+    }
+    BufferId visit(int layer) const {
+        return buffers_.visits[static_cast<std::size_t>(layer - resident_)];
     }
     BufferId kept(Direction direction, int layer, std::int32_t j) const {
         if (!keeps_on_host(model_, t_, layer))
@@ -108,6 +114,8 @@ class Streamed {
     void embedding_on_device();
     void deferred_updates();
     void updates_after_norm(OperationId out);
+    void states_in(int after);
+    void states_out();
     void updates_before_next_forward();
 
     const ModelSpec& model_;
@@ -115,6 +123,7 @@ class Streamed {
     const TrainingSpec& t_;
     const int layers_;
     const int resident_;            ///< the first ones of them
+    const int visiting_;            ///< those after them
     const std::int32_t of_a_pass_;  ///< micro-batches
     std::int64_t pass_ = 0;
     std::vector<double> parameters_;  // one a kind of layer

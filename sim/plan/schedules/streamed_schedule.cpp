@@ -76,6 +76,7 @@ ScheduleRecord streamed_schedule() {
                     "resident_layers",
                     "resident_tables",
                     "deferred_layers",
+                    "visiting_layers",
                     "checkpoints",
                     "saved_inputs",
                     "state_bytes",

@@ -81,9 +81,15 @@ void Streamed::deferred_updates() {
 }
 
 void Streamed::updates_after_norm(OperationId out) {
+    // Visiting states leave as soon as they can.
+    for (int layer = resident_; layer < resident_ + visiting_; ++layer)
+        state(layer).update =
+            update_layer_on_device(layer, {{norm_known_}, {state(layer).states_in}});
+    states_out();
     for (int layer = 0; layer < layers_; ++layer)
-        state(layer).update = resident(layer) ? update_layer_on_device(layer, {{norm_known_}})
-                                              : update(layer, parameters(layer), out);
+        if (!visiting(layer))
+            state(layer).update = resident(layer) ? update_layer_on_device(layer, {{norm_known_}})
+                                                  : update(layer, parameters(layer), out);
     update_head(out);
 }
 
@@ -92,7 +98,8 @@ void Streamed::updates_before_next_forward() {
         build_.wait(later, {earlier, true});
     };
     for (int layer = resident_; layer < layers_; ++layer)
-        before(state(layer).first_weights_in, state(layer).update);
+        before(state(layer).first_weights_in,
+               visiting(layer) ? state(layer).weights_out : state(layer).update);
     // Only now is the norm known, and with it whether this step is valid.
     if (resident_ < layers_) before(state(resident_).first_weights_in, norm_known_);
     before(embeddings_in_, t_.resident_embedding() ? norm_known_ : gather_);

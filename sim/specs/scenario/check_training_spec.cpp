@@ -149,6 +149,23 @@ void check_deferred(const TrainingSpec& spec) {
         "deferred_layers");
 }
 
+/// An update before the norm is known gains nothing by it; the optimizer on the host writes codes.
+void check_visiting(const TrainingSpec& spec) {
+    if (spec.visiting_layers == 0) return;
+    if (spec.clipping != Clipping::exact)
+        throw InputError(
+            fmt::format("--visiting-layers is {} with --clipping {}, expected 0; leave it out, or "
+                        "give --clipping exact",
+                        spec.visiting_layers, option_text(spec, training_option("clipping"))),
+            "visiting_layers");
+    if (spec.streams_codes())
+        throw InputError(
+            fmt::format("--visiting-layers is {} with --stream-weights fp8, whose codes the "
+                        "optimizer on the host writes; leave one of them out",
+                        spec.visiting_layers),
+            "visiting_layers");
+}
+
 /// A document is at most as long as its sequence.
 void check_documents(const TrainingSpec& spec) {
     const std::int64_t most = spec.within_documents() ? spec.sequence : 0;
@@ -228,6 +245,7 @@ void check_training_spec(const TrainingSpec& spec) {
     }
     check_recompute(spec);
     check_deferred(spec);
+    check_visiting(spec);
     check_saved_inputs(spec);
     check_host_kept(spec);
     check_documents(spec);

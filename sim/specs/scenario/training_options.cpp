@@ -159,6 +159,10 @@ std::vector<Option> declare_training_options() {
                                     "layers on the host, evenly spread, whose updates run beside "
                                     "the next forward in its order; "
                                     "their gradients wait on the host"));
+    options.push_back(option<&T::visiting_layers>(
+        "visiting_layers", "layers", 0, 10'000,
+        "first layers on the host that the GPU updates with exact clipping: their weights and "
+        "states come during backward and leave beside the next forward"));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},

@@ -81,6 +81,8 @@ struct TrainingSpec {
     ResidentTables resident_tables = ResidentTables::none;
     /// Layers on the host, evenly spread, whose updates run beside the next forward, in its order.
     std::int64_t deferred_layers = 0;
+    /// First layers on the host whose states come to the device to be updated, and leave again.
+    std::int64_t visiting_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     SavedInputs saved_inputs = SavedInputs::all;
     /// Of the optimizer's moments between two steps (llmq).

@@ -36,6 +36,8 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
         out.host_kept_layers = below(static_cast<unsigned>(7 - out.keep_last_layers));
     out.compute = static_cast<Compute>(below(2));
     if (out.compute == Compute::fp8) out.stream_weights = static_cast<Compute>(below(2));
+    if (out.clipping == Clipping::exact && !out.streams_codes())
+        out.visiting_layers = below(static_cast<unsigned>(7 - out.resident_layers));
     return out;
 }
 
@@ -60,7 +62,7 @@ TEST_CASE("allocated memory: within 1% of 40 random plans, device and host", "[r
         ThreadPool pool(1);
         const DeviceBuffers there(model, training, plan, *device, DType::bf16);
         const ParameterStore store(model, static_cast<int>(training.state_bytes), there.resident(),
-                                   pool, *device);
+                                   pool, *device, training.visiting_layers);
         const HostBuffers here(model, training, store, pool, *device, DType::bf16);
         const StreamedCodes codes(model, training, store, pool, *device);
         const auto operations = static_cast<OperationId>(plan.step.program.operations.size());

@@ -121,6 +121,12 @@ TEST_CASE("orders: a wait that the plan lacks is found within 100 plans", "[run]
         {gather_embeddings, copy_embeddings_in, true, true},
         {copy_embeddings_in, gather_embeddings, true, true, true},
         {copy_embeddings_in, update, true, false, true},
+        {copy_states_in, backward},
+        {copy_states_in, copy_states_out, false, false, true},
+        {update, copy_states_in},
+        {copy_weights_out, update},
+        {copy_weights_in, copy_weights_out, false, false, true},
+        {forward, copy_states_out, false, false, true},
         {copy_weights_in, update, false, true, true},
     };
     for (const WaitKind& kind : kinds) {
@@ -162,7 +168,8 @@ const std::vector<std::pair<const char*, BufferField>>& buffer_fields() {
         {"FP8 weights", one_of(&B::fp8_weights)},
         {"sums", the(&B::sums)},
         {"resident", one_of(&B::resident)},
-        {"resident gradients", one_of(&B::resident_gradients)},
+        {"held gradients", one_of(&B::held_gradients)},
+        {"visit", one_of(&B::visits)},
         {"layer input", one_of(&B::inputs)},
         {"kept", one_of(&B::kept)},
         {"head weights", the(&B::head_weights)},

@@ -71,6 +71,8 @@ TrialSubject plain_subject(std::uint64_t group) {
     subject.clipped = static_cast<unsigned>(draw.below(1 << kTrialSteps));
     subject.evaluated = draw.one_in(3) ? static_cast<unsigned>(draw.below(1 << kTrialSteps)) : 0;
     if (draw.one_in(3)) t.attend_within = AttendWithin::document;
+    // Layers then keep as many bytes for backward as their states have.
+    if (t.clipping == Clipping::exact && !t.computes_in_fp8() && draw.one_in(2)) t.sequence = 40;
     return subject;
 }
 
@@ -111,6 +113,8 @@ TrialSubject trial_subject(std::uint64_t seed) {
         t.stream_weights = Compute::fp8;
         t.weight_code_layers = std::min(t.weight_code_layers, t.resident_layers);
     }
+    if (t.clipping == Clipping::exact && !t.streams_codes() && draw.one_in(2))
+        t.visiting_layers = draw.below(layers + 1 - static_cast<int>(t.resident_layers));
     check_training_spec(t);
     return subject;
 }

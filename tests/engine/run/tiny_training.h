@@ -57,7 +57,8 @@ class TinyTraining {
           pool_(start.optimizer_threads),
           device_(start.device ? start.device : make_cpu_device(1)),
           buffers_(model_, training_, plan_, *device_, type),
-          store_(model_, state_bytes, buffers_.resident(), pool_, *device_) {
+          store_(model_, state_bytes, buffers_.resident(), pool_, *device_,
+                 training_.visiting_layers) {
         store_.initialise(3, kDeviation);
         if (start.parameters) start.parameters(store_);
         steps_ = start.steps;

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -123,17 +122,28 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                         t.checkpoints = static_cast<CheckpointPlacement>(place % 2);
                         t.saved_inputs = static_cast<SavedInputs>(place / 2);
                         t.clipping = static_cast<Clipping>(clipping);
-                        for (const auto& [resident, tables, deferred, leaving] :
-                             {std::tuple{0, ResidentTables::none, 0, 0},
-                              {1, ResidentTables::head, 2, 0},
-                              {3, ResidentTables::both, 1, 0},
-                              {8, ResidentTables::none, 0, 0},
-                              {8, ResidentTables::both, 0, 0},
-                              {0, ResidentTables::both, 3, 0},
-                              {0, ResidentTables::none, 8, 0},
-                              {0, ResidentTables::none, 0, 8},
-                              {1, ResidentTables::none, 1, 3},
-                              {3, ResidentTables::both, 0, 1}}) {
+                        for (const auto& [resident, tables, deferred, leaving, visiting] :
+                             {std::tuple{0, ResidentTables::none, 0, 0, 0},
+                              {1, ResidentTables::head, 2, 0, 0},
+                              {3, ResidentTables::both, 1, 0, 0},
+                              {8, ResidentTables::none, 0, 0, 0},
+                              {8, ResidentTables::both, 0, 0, 0},
+                              {0, ResidentTables::both, 3, 0, 0},
+                              {0, ResidentTables::none, 8, 0, 0},
+                              {0, ResidentTables::none, 0, 8, 0},
+                              {1, ResidentTables::none, 1, 3, 0},
+                              {3, ResidentTables::both, 0, 1, 0},
+                              {0, ResidentTables::none, 0, 0, 8},
+                              {1, ResidentTables::both, 0, 0, 3},
+                              {2, ResidentTables::head, 0, 0, 1},
+                              {0, ResidentTables::both, 0, 2, 2}}) {
+                            if (visiting > 0 && t.clipping != Clipping::exact) continue;
+                            // States, of which a pass keeps a third or more of a layer, or little.
+                            t.sequence = visiting == 8 ? 16 : 600;
+                            t.recompute =
+                                visiting > 0 && leaving == 0 ? Recompute::none : Recompute::full;
+                            t.visiting_layers = std::min<std::int64_t>(
+                                visiting, layers - std::min<std::int64_t>(resident, layers));
                             t.keep_last_layers = leaving == 3 && layers > 1 ? 1 : 0;
                             t.host_kept_layers =
                                 place > 1
@@ -178,13 +188,13 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                         fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
                                     " host; passes {} micro-batches {} checkpoints {} "
                                     "clipping {} saved inputs {} resident {} tables {} deferred {} "
-                                    "kept {}, {} on the host",
+                                    "kept {}, {} on the host visiting {}",
                                     layers, tied, t.buffer_depth, t.gradient_slabs,
                                     t.host_gradient_slabs, t.passes, t.micro_batches(),
                                     static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
                                     static_cast<int>(t.saved_inputs), t.resident_layers,
                                     static_cast<int>(t.resident_tables), t.deferred_layers,
-                                    t.keep_last_layers, t.host_kept_layers));
+                                    t.keep_last_layers, t.host_kept_layers, t.visiting_layers));
                 }
             });
         }

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/plan/step_plan.h"
+#include "sim/plan/schedules/streamed.h"
 #include "tests/catch.h"
 
 namespace sluice {
@@ -19,7 +19,8 @@ enum class Place : std::uint8_t {
     table,  // weights on the host
     host_head,
     host_layer,
-    slot,  // weights on the device
+    host_states,  // all but the weights
+    slot,         // weights on the device
     device_head,
     input,
     hidden,
@@ -32,7 +33,8 @@ enum class Place : std::uint8_t {
     host_slab,
     host_head_gradient,
     resident_layer,  // weights and states on the device
-    resident_gradient,
+    held_gradient,
+    visit,  // of a layer's states, and what last layers keep in between
     resident_head,
     resident_table,
     token_index,  // on the device, with the targets
@@ -51,6 +53,8 @@ class Accesses {
   public:
     Accesses(const ModelSpec& model, const TrainingSpec& training)
         : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {
+        if (const auto last = kept_beside_visit(model, training, layers_ - 1))
+            kept_a_visit_ = last->parts;
         const std::int64_t streamed = layers_ - t_.resident_layers;
         const std::int64_t slabs = t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs;
         std::int64_t updated_at_once = 0;
@@ -77,6 +81,19 @@ class Accesses {
             case OperationKind::update:
                 of_parameters(op.kind);
                 break;
+            case OperationKind::copy_states_in:
+                reads(Place::host_layer, layer_);
+                reads(Place::host_states, layer_);
+                writes(Place::visit, layer_ - t_.resident_layers);
+                break;
+            case OperationKind::copy_weights_out:
+                reads(Place::visit, layer_ - t_.resident_layers);
+                writes(Place::host_layer, layer_);
+                break;
+            case OperationKind::copy_states_out:
+                reads(Place::visit, layer_ - t_.resident_layers);
+                writes(Place::host_states, layer_);
+                break;
             default:
                 of_activations(op.kind);
         }
@@ -94,9 +111,19 @@ class Accesses {
             reads(Place::slot, layer % t_.buffer_depth);
     }
     bool resident() const { return layer_ >= 0 && layer_ < t_.resident_layers; }
+    bool visiting() const {
+        return layer_ >= t_.resident_layers && layer_ < t_.resident_layers + t_.visiting_layers;
+    }
+    /// What the layer keeps for backward is in the place of a visit, all layers of which fit.
+    void touches_kept(bool writing) {
+        if (kept_a_visit_ == 0) return;
+        const std::int64_t from_end = (layers_ - 1 - layer_) / kept_a_visit_;
+        if (from_end >= t_.visiting_layers || (from_end + 1) * kept_a_visit_ > layers_) return;
+        accesses_.push_back({Place::visit, t_.visiting_layers - 1 - from_end, writing});
+    }
     void touches_gradient(bool writing) {
-        const bool held = resident() && t_.clipping == Clipping::exact;
-        accesses_.push_back({held ? Place::resident_gradient : Place::gradient_slab,
+        const bool held = (resident() || visiting()) && t_.clipping == Clipping::exact;
+        accesses_.push_back({held ? Place::held_gradient : Place::gradient_slab,
                              held ? layer_ : in_turn(t_.gradient_slabs), writing});
     }
     bool on_host() const { return t_.checkpoints == CheckpointPlacement::host; }
@@ -120,6 +147,9 @@ class Accesses {
             CHECK(kind == OperationKind::update);
             touches_gradient(false);
             writes(Place::resident_layer, layer_);
+        } else if (visiting() && kind == OperationKind::update) {
+            touches_gradient(false);
+            writes(Place::visit, layer_ - t_.resident_layers);
         } else if (kind == OperationKind::copy_weights_in) {
             reads(Place::host_layer, layer_);
             writes(Place::slot, layer_ % t_.buffer_depth);
@@ -205,6 +235,7 @@ class Accesses {
                 return writes_rows();
             case OperationKind::forward:
                 reads(Place::input, input(layer_, j_));
+                touches_kept(true);
                 if (layer_ == 0 && j_ % t_.micro_batches_of_a_pass() == 0)
                     forward_kept_ = kept_came_back_ = backward_kept_ = 0;
                 if (keeps_on_host()) writes(Place::kept_in_turn, forward_kept_++ % 2);
@@ -234,6 +265,7 @@ class Accesses {
                 return writes(Place::kept_in_turn, kept_came_back_++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
+                touches_kept(false);
                 if (keeps_on_host()) reads(Place::kept_in_turn, backward_kept_++ % 2);
                 writes(Place::gradient_sum, t_.passes == 1 ? 0 : layer_);
                 if (j_ + 1 == t_.micro_batches()) touches_gradient(true);
@@ -252,6 +284,7 @@ class Accesses {
     const TrainingSpec& t_;
     const bool tied_;
     const int layers_;
+    std::int64_t kept_a_visit_ = 0;
     std::map<std::int64_t, std::int64_t> host_slabs_;  ///< of each layer on the host
     std::int64_t layer_ = 0, j_ = 0, came_back_ = 0, forward_kept_ = 0, kept_came_back_ = 0,
                  backward_kept_ = 0;

@@ -1,4 +1,4 @@
-// Are passes, deferred updates and written codes of weights chosen together?
+// Are passes, deferred updates, visiting layers and written codes of weights chosen together?
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "tests/catch.h"
@@ -60,6 +60,31 @@ TEST_CASE("plan choice: the tables' place is searched again with deferred update
                      on_host = choose_plan(model, machine, batch_of(8), {"resident_tables"});
     CHECK(on_host.training.deferred_layers > 0);
     CHECK(*free.step <= 1.002 * *on_host.step);
+}
+
+TEST_CASE("plan choice: states visit where exact clipping would keep forward waiting",
+          "[simulate]") {
+    ModelSpec model = read_model(PlannedModel{.model = "qwen2.5-7b", .untied = true});
+    for (const std::int64_t batch : {32, 128}) {
+        TrainingSpec exact = batch_of(batch);
+        exact.clipping = Clipping::exact;
+        const PlanChoice free = choose_plan(model, h200(), exact, {}),
+                         without = choose_plan(model, h200(), exact, {"visiting_layers"}),
+                         speculative = choose_plan(model, h200(), batch_of(batch), {});
+        CAPTURE(batch, free.training.visiting_layers);
+        CHECK(free.training.visiting_layers > 0);
+        CHECK(*free.step < (1 - 0.005) * *without.step);
+        CHECK(*free.step < 1.005 * *speculative.step);
+    }
+}
+
+TEST_CASE("plan choice: layers keep tensors on the host where visits would gain less",
+          "[simulate]") {
+    const ModelSpec model = read_model("qwen2.5-14b");
+    TrainingSpec exact = batch_of(32);
+    exact.clipping = Clipping::exact;
+    CHECK(*choose_plan(model, h200(), exact, {}).step <=
+          *choose_plan(model, h200(), exact, {"visiting_layers"}).step);
 }
 
 TEST_CASE("plan choice: FP8 keeps the passes that gain with deferred updates and written codes",
