@@ -83,5 +83,9 @@ train 7b-batch-32-exact-passes-8 --model qwen2.5-7b --untied --batch 32 --steps 
 train 7b-batch-32-resident-10-tables --model qwen2.5-7b --untied --batch 32 --steps 12 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
 train 14b-batch-32-exact-host-kept-19 --model qwen2.5-14b --batch 32 --steps 11 "${exact[@]}" --resident-layers 29 --host-kept-layers 19 --keep-attention-layers 13
 train 14b-batch-32-8-byte-exact-host-kept-15 --model qwen2.5-14b --batch 32 --state-bytes 8 --steps 11 "${exact[@]}" --resident-layers 20 --keep-last-layers 20 --host-kept-layers 15
+train 7b-batch-32-exact-visiting-10 --model qwen2.5-7b --untied --batch 32 --steps 9 "${exact[@]}" --resident-layers 10 --visiting-layers 10 --recompute none
+train 7b-batch-32-exact-passes-4 --model qwen2.5-7b --untied --batch 32 --steps 9 "${exact[@]}" --passes 4 --resident-layers 27 --recompute none
+train 7b-batch-128-exact-visiting-5 --model qwen2.5-7b --untied --batch 128 --steps 5 "${exact[@]}" --passes 8 --resident-layers 17 --visiting-layers 5 --recompute none
+train 7b-batch-32-beside-visiting --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
 train 7b-batch-8-exact-tiles --model qwen2.5-7b --untied --batch 8 --steps 16 "${exact[@]}" --resident-layers 28 --recompute none
 train 3b-batch-32-exact-tiles --model qwen2.5-3b --untied --batch 32 --steps 14 "${exact[@]}" --resident-layers 36 --recompute none

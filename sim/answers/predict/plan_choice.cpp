@@ -50,11 +50,12 @@ class PlanSearch {
             if (!trials_.found()) continue;
             bill_beside_best();
             try_more_host_slabs();
-            try_deferred_layers();
+            for (const Found& found : by_time()) try_numbers(found);
             const std::vector<Found> keeping_none_on_host = by_time();
             try_host_kept_layers();
             try_arriving_codes();
-            try_visiting_layers(keeping_none_on_host);
+            for (const Found& found : keeping_none_on_host)
+                try_numbers(found, &TrainingSpec::visiting_layers);
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
@@ -163,16 +164,13 @@ class PlanSearch {
         return out;
     }
 
-    /// Each number of passes defers as many as are best for it, since more passes leave the
-    /// optimizer more time in which it has no work.
-    void try_deferred_layers() {
-        if (!may_set("deferred_layers")) return;
-        for (const Found& found : by_time()) try_numbers(found);
-    }
-
-    /// Of layers whose updates run beside forward; too many keep it waiting. With many passes,
-    /// which take long to simulate, the tables stay where they are best without.
+    /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
+    /// Each number of passes has its best, since more passes leave the optimizer more time. With
+    /// many, which take long to simulate, the tables stay where they are best without.
     void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
+        const bool visit = layers == &TrainingSpec::visiting_layers;
+        if (!may_set(visit ? "visiting_layers" : "deferred_layers")) return;
+        if (visit != (asked_.clipping == Clipping::exact)) return;
         constexpr std::int64_t kMany = 8;
         TrainingSpec start = from.base;
         std::optional<ResidentTables> tables;
@@ -221,18 +219,11 @@ class PlanSearch {
             found.base.stream_weights = Compute::fp8;
             found.base.deferred_layers = asked_.deferred_layers;
             found.fastest.billed = try_ways(found.base);
-            if (may_set("deferred_layers")) try_numbers(found);
+            try_numbers(found);
         }
         // Only for more than a prediction may be off.
         if (trials_.best().billed * (1 + kLeastGain) < without.billed) return;
         trials_.set_best(without), of_passes_ = found_without;
-    }
-
-    /// With exact clipping the host alone may not be done with its updates when forward needs them.
-    void try_visiting_layers(const std::vector<Found>& keeping_none_on_host) {
-        if (asked_.clipping != Clipping::exact || !may_set("visiting_layers")) return;
-        for (const Found& found : keeping_none_on_host)
-            try_numbers(found, &TrainingSpec::visiting_layers);
     }
 
     /// Codes of weights that stay for a step take what memory is left, or that of a few layers.
