@@ -64,7 +64,8 @@ TEST_CASE("plan choice: the tables' place is searched again with deferred update
 
 TEST_CASE("plan choice: states visit where exact clipping would keep forward waiting",
           "[simulate]") {
-    ModelSpec model = read_model(PlannedModel{.model = "qwen2.5-7b", .untied = true});
+    const ModelSpec model =
+        read_model(PlannedModel{.model = "qwen2.5-7b", .layers = {}, .untied = true});
     for (const std::int64_t batch : {32, 128}) {
         TrainingSpec exact = batch_of(batch);
         exact.clipping = Clipping::exact;
