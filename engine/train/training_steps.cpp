@@ -37,12 +37,11 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
 }
 
 void WholeRun::train(RunResult& result) {
-    if (state_.step >= settings_.steps) return;
+    if (state_.step >= settings_.steps || stop_requested()) return;
     std::size_t current = 0;
     batches_[0] = sampler_->next();
     watch_.restart();
-    for (std::int64_t step = state_.step + 1; step <= settings_.steps && !stop_requested();
-         ++step) {
+    for (std::int64_t step = state_.step + 1; step <= settings_.steps; ++step) {
         const Batch& now = batches_[current];
         Batch& next = batches_[1 - current];
         draw_next(step, now, next);
@@ -56,15 +55,16 @@ void WholeRun::train(RunResult& result) {
         reports_->add(record, distinct_tokens(now.inputs, model_.vocabulary), *step_, watch_);
         judge(record);
         result.steps_done = step;
+        if (settings_.save_best && validates) saver_->wait();  // it may be the best
         result.interrupted = stop_requested() && step < settings_.steps;
         const bool last = step == settings_.steps || result.interrupted;
         state_.validation_loss = record.validation_loss;
-        if (settings_.save_best && validates) saver_->wait();  // it may be the best
         result.unsaved = result.interrupted && !is_saved_in_time(record);
-        if (checkpoints_ && !result.unsaved &&
-            (last || checkpoints_->is_due(step, record.validation_loss)))
-            save(step, next.position, last);
-        if (result.interrupted) break;
+        const bool saves = checkpoints_ && !result.unsaved &&
+                           (last || checkpoints_->is_due(step, record.validation_loss));
+        if (saves) save(step, next.position, last);
+        // A signal since then ends the next step, so that none is lost.
+        if (result.interrupted || (saves && stop_requested())) break;
         current = 1 - current;
     }
     step_->finish();
