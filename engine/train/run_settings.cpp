@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/input_error.h"
@@ -16,6 +17,10 @@ using Json = nlohmann::ordered_json;
 // The order of the data depends on these.
 constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "windows_per_epoch",
                                                             "data"};
+
+// Options of the plan that change numbers.
+constexpr std::array kChangeNumbers = {"clipping", "compute", "head_gradients", "kept_bits",
+                                       "attend_within"};
 
 std::string shown(const Json& object, const std::string& key) {
     return object.contains(key) ? object[key].dump() : "not said";
@@ -65,13 +70,14 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"epsilon", s.epsilon},
                 {"weight_decay", s.weight_decay},
                 {"max_norm", s.max_norm},
-                {"clipping", option_texts(training).at("clipping")},
                 {"on_spike", kOnSpikeNames[static_cast<std::size_t>(s.on_spike)]},
                 {"spike_deviations", s.spike_deviations},
                 {"micro_batch", training.micro_batch_sequences()},
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},
                 {"data", fingerprints.tokens}};
+    const std::map<std::string, std::string> plan = option_texts(training);
+    for (const char* const option : kChangeNumbers) record[option] = plan.at(option);
     if (!fingerprints.documents.empty()) record["documents"] = fingerprints.documents;
     if (!fingerprints.validation.empty()) record["validation"] = fingerprints.validation;
     return record.dump();
@@ -86,9 +92,9 @@ std::string changed_settings(const std::string& folder, const std::string& saved
     const Json before = Json::parse(saved), after = Json::parse(now);
     std::string changes;
     for (const auto& [key, value] : after.items()) {
-        if (before.contains(key) && before[key] == value) continue;
         const bool fixed =
             std::find(kMustNotChange.begin(), kMustNotChange.end(), key) != kMustNotChange.end();
+        if (before.contains(key) ? before[key] == value : !fixed) continue;
         if (fixed) refuse_other_place(folder, key, shown(before, key), value.dump(), data);
         changes += changes.empty() ? "" : ", ";
         if (key == "documents" || key == "validation")
