@@ -118,7 +118,8 @@ class CommandLine(unittest.TestCase):
         for name in ("model", "load"):
             said = self.refusal(**{name: out / "latest"})
             self.assertIn(f"--{name} {out}/latest: is a file that names the newest checkpoint", said)
-        said = run(resume=True, steps=4).stdout
+        said = run(resume=True, steps=4, compute="fp8").stdout
+        self.assertIn('compute is "fp8" instead of "bf16"', said)
         self.assertIn("steps is 4 instead of 2, which the learning rates from here on follow", said)
 
     def test_a_grace_is_said_at_the_start(self):
