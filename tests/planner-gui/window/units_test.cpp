@@ -75,7 +75,7 @@ TEST_CASE("units: all that is shown follows the menu", "[window]") {
     CHECK(driver.line("host_memory")->text() == QStringLiteral("10GB"));
     const auto buttons = window.verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
     const auto more = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
-        return button->text().startsWith(QStringLiteral("host memory"));
+        return button->text().startsWith(QStringLiteral("Host memory"));
     });
     REQUIRE(more != buttons.end());
     CHECK((*more)->toolTip().contains(QStringLiteral("GiB of host memory")));

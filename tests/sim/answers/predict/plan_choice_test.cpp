@@ -186,7 +186,9 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     CHECK(choice.settings.empty());
     asked.schedule = Schedule("megatrain");
     asked.resident_layers = 0;
-    CHECK(choose_plan(eight_layers(), machine, asked, {}).settings.empty());
+    asked.checkpoint_interval = 2;
+    CHECK(choose_plan(eight_layers(), machine, asked, {"checkpoint_interval"})
+              .training.checkpoint_interval == 2);
 }
 
 TEST_CASE("plan choice: what it chooses beside layers kept on the host is valid", "[simulate]") {
