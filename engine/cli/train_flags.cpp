@@ -40,15 +40,18 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
         const std::optional<double> number = parse_number(text);
         return number && std::isfinite(*number) ? "" : text + " is no finite number";
     };
+    using Limits = std::numeric_limits<float>;  // the optimizer computes in fp32
     const auto above_zero = [](const std::string& text) {
-        using Limits = std::numeric_limits<float>;  // the optimizer computes in fp32
         const double number = parse_number(text).value_or(0);
         return number >= Limits::denorm_min() && number <= Limits::max()
                    ? ""
                    : text + " is no number above 0 that fp32 can hold";
     };
     const auto zero_or_more = [](const std::string& text) {
-        return parse_number(text).value_or(-1) >= 0 ? "" : text + " is no number from 0 on";
+        const double number = parse_number(text).value_or(-1);
+        return number >= 0 && number <= Limits::max()
+                   ? ""
+                   : text + " is no number from 0 on that fp32 can hold";
     };
     const auto add = [&](const char* name, auto& value, const char* help) {
         return app.add_option(name, value, help)

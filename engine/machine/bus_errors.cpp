@@ -18,6 +18,11 @@ constexpr std::string_view kMemory =
 
 extern "C" void end_with_words(int, siginfo_t* info, void*) {
     const bool memory = info->si_code == BUS_MCEERR_AR || info->si_code == BUS_MCEERR_AO;
+    if (!memory && info->si_code != BUS_ADRERR) {  // not of a page: an unaligned access, kill -BUS
+        signal(SIGBUS, SIG_DFL);
+        raise(SIGBUS);
+        return;
+    }
     const std::string_view words = memory ? kMemory : kFile;
     [[maybe_unused]] const auto written = write(STDERR_FILENO, words.data(), words.size());
     _exit(memory ? kMachineFailed : kUserMistake);

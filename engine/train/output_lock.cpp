@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,12 @@ constexpr const char* kLock = ".sluice-train.lock";
                     path, error.message()));
 }
 
+bool is_at(int descriptor, const std::string& path) {
+    struct stat open = {}, there = {};
+    return ::fstat(descriptor, &open) == 0 && ::stat(path.c_str(), &there) == 0 &&
+           open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
 }  // namespace
 
 std::vector<std::string> create_folders(const std::string& folder) {
@@ -41,11 +48,15 @@ std::vector<std::string> create_folders(const std::string& folder) {
 
 OutputLock::OutputLock(const std::string& out)
     : path_((fs::path(out) / kLock).string()), made_(create_folders(out)) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) refuse(path_, {errno, std::generic_category()});
-    // Some network file systems have no locks; there nothing warns.
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    ::close(descriptor_);
+    for (bool locked = true; locked;) {
+        descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (descriptor_ < 0) refuse(path_, {errno, std::generic_category()});
+        // Some network file systems have no locks; there nothing warns.
+        locked = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        // A run that ends may have removed the file between the two calls.
+        if (locked && is_at(descriptor_, path_)) return;
+        ::close(descriptor_);
+    }
     throw InputError(
         fmt::format("--out {}: another sluice-train saves here now; wait until it ends, or choose "
                     "another --out",
