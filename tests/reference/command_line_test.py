@@ -46,6 +46,7 @@ class CommandLine(unittest.TestCase):
             ("learning_rate", "1e300"),
             ("epsilon", "1e-300"),
             ("weight_decay", "-0.1"),
+            ("weight_decay", "1e40"),
             ("out", ""),
             ("load", ""),
         ):
