@@ -105,8 +105,10 @@ int train(const TrainFlags& flags) {
     if (!result.report) {
         say_on_stderr(fmt::format(
             "sluice-train: no step was measured: a measurement needs two consecutive steps "
-            "after the third, without a checkpoint or a validation after them, and not redone by "
-            "speculative clipping; give more --steps, or --clipping exact\n"));
+            "after the third, without a checkpoint or a validation after them{}\n",
+            training.clipping == Clipping::speculative
+                ? ", and not redone by speculative clipping; give more --steps, or --clipping exact"
+                : "; give more --steps"));
         return unfinished != 0 ? unfinished : writes ? 1 : 0;
     }
     if (flags.report) write_file(*flags.report, report_json(*result.report));

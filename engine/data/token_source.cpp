@@ -53,7 +53,11 @@ std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
 
 TokenShard::TokenShard(std::string path, bool with_documents) : file_(std::move(path)) {
     const std::int32_t magic = first_numbers(file_).magic;
-    if (!this->path().ends_with(".bin")) {
+    if (this->path().ends_with(".jsonl") || this->path().ends_with(".parquet")) {
+        throw InputError(
+            fmt::format("{}: holds documents, not tokens; turn them into tokens with ./dev data",
+                        this->path()));
+    } else if (!this->path().ends_with(".bin")) {
         accept_text();
     } else if (magic == kUint16Magic || magic == kUint32Magic) {
         read_header();

@@ -35,7 +35,7 @@ RunQuestion read_question(const ChooseFlags& flags) {
     RunQuestion out;
     out.model = flags.model;
     out.task = read_task(flags.task);
-    out.tokens = amount_of(flags.tokens, "--tokens", 1, 1e18, "a number of tokens such as 2B");
+    out.tokens = amount_of(flags.tokens, "--tokens", 1e6, 1e18, "a number of tokens such as 2B");
     out.context = static_cast<std::int64_t>(
         amount_of(flags.seq, "--seq", 1, 1e8, "a number of tokens such as 4096"));
     if (flags.days)
@@ -56,10 +56,10 @@ int run_choose(const ChooseFlags& flags) {
 }  // namespace
 
 void add_choose(CLI::App& app, Command& chosen) {
-    const auto [command, flags] = add_command(
-        app, chosen, "choose",
-        "Which machine should train that model, by when and for how much? Two alternatives, and why",
-        run_choose);
+    const auto [command, flags] = add_command(app, chosen, "choose",
+                                              "Which machine should train that model, by when and "
+                                              "for how much? Two alternatives, and why",
+                                              run_choose);
     command
         ->add_option("--model", flags->model,
                      "a name of `sluice models`, a size such as 70B, or a path to a config.json")

@@ -192,20 +192,24 @@ void PlanTrials::try_micro_batches(const TrainingSpec& asked) {
     const bool free_size = space_.is_free("micro_batch");
     const bool keeps_some = has_option(asked.schedule, "keep_last_layers");
     const std::int64_t batch = asked.batch_of_a_gpu();
-    for (std::int64_t parts = 1; parts <= batch; ++parts) {
+    std::vector<Recompute> kinds = recomputes(asked);
+    for (std::int64_t parts = 1; parts <= batch && !kinds.empty(); ++parts) {
         if (batch % parts != 0) continue;
         const Seconds before = best_.billed;
         bool all_fit = true;
         TrainingSpec start = asked;
         if (free_size) start.micro_batch = parts == 1 ? 0 : batch / parts;
-        for (const Recompute kind : recomputes(asked)) {
+        // A kind that fits and gains nothing gains nothing in more parts, each of which is
+        // simulated.
+        std::erase_if(kinds, [&](const Recompute kind) {
+            const Seconds without = best_.billed;
             start.recompute = kind;
             if (space_.is_free("keep_last_layers")) start.keep_last_layers = 0;
-            if (std::optional<Planned> one = fitting_in_parts(start))
-                try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
-            else
-                all_fit = false;
-        }
+            std::optional<Planned> one = fitting_in_parts(start);
+            if (!one) return all_fit = false;
+            try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
+            return !keeps_some && best_.billed == without;
+        });
         const bool gained = best_.billed != before || before == kNever;
         const bool frees = !all_fit && !keeps_some;
         if (!free_size || (parts > 1 && !gained && !frees)) return;
