@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "calibrate/cases/bench.h"
-#include "engine/machine/nvml.h"
 #include "engine/device/device.h"
+#include "engine/machine/nvml.h"
 
 namespace sluice {
 namespace {

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/machine/nvml.h"
 #include "engine/machine/host_facts.h"
+#include "engine/machine/nvml.h"
 
 namespace sluice {
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "calibrate/cases/bench.h"
-#include "calibrate/cases/kernel_rows.h"
 #include "calibrate/cases/energy.h"
-#include "engine/machine/nvml.h"
+#include "calibrate/cases/kernel_rows.h"
 #include "calibrate/cases/optimizer_load.h"
 #include "engine/device/device.h"
+#include "engine/machine/nvml.h"
 #include "engine/memory/host_region.h"
 #include "sim/specs/machine/kernel_table.h"
 

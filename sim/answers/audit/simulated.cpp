@@ -70,8 +70,7 @@ std::optional<TrainingSpec> fitting_states(const Claim& claim) {
     bool is_master_whole = true;
     for (const StatePrecision& precision : kStatePrecisions) {
         TrainingSpec training = claim.training;
-        if (precision.bytes > training.state_bytes ||
-            !precision.takes_hidden(claim.model.hidden))
+        if (precision.bytes > training.state_bytes || !precision.takes_hidden(claim.model.hidden))
             continue;
         if (is_master_whole && precision.low_bytes < 2) {
             is_master_whole = false;

@@ -5,11 +5,11 @@
 #include <type_traits>
 
 #include "sim/answers/predict/predict.h"
-#include "sim/simulate/step_bounds.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/step_plan.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulation_service.h"
+#include "sim/simulate/step_bounds.h"
 
 namespace sluice {
 namespace {

@@ -41,12 +41,14 @@ Interpolated AdamRule::by_threads(std::int64_t state_bytes) const {
 std::string AdamRule::sentence() const {
     const double thread = of_a_thread(12) * adam_traffic(12) / kGiga;
     if (known > 0)
-        return fmt::format("the optimizer moves {:.1f} GB/s a thread, as on the H200 machine, up "
-                           "to the {:.0f} GB/s of its own rate",
-                           thread, known / kGiga);
-    return fmt::format("the optimizer's time is that of a thread on the H200 machine ({:.1f} GB/s) "
-                       "plus that of {:.0f} GB/s of host memory",
-                       thread, memory / kGiga);
+        return fmt::format(
+            "the optimizer moves {:.1f} GB/s a thread, as on the H200 machine, up "
+            "to the {:.0f} GB/s of its own rate",
+            thread, known / kGiga);
+    return fmt::format(
+        "the optimizer's time is that of a thread on the H200 machine ({:.1f} GB/s) "
+        "plus that of {:.0f} GB/s of host memory",
+        thread, memory / kGiga);
 }
 
 }  // namespace sluice

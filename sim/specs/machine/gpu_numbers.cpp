@@ -61,8 +61,7 @@ double share_at(double watts_per_tflops) {
 
 double gemm_rate(Row row, SpecReader& reader, const MachineSpec&) {
     if (const auto sustained = reader.take(row.path)) return *sustained * kTera;
-    const auto power = reader.take("gpu.tdp_w"),
-               best = reader.take(kBestGemm);
+    const auto power = reader.take("gpu.tdp_w"), best = reader.take(kBestGemm);
     const auto dense = best && !power ? std::nullopt : reader.take(kPeakGemm);
     const double of_power = power && dense ? share_at(*power / *dense) : 1;
     const double share = std::min(1.0, of_power * (best ? kSustainedOfBest : kSustainedOfDense));
@@ -165,8 +164,8 @@ constexpr std::array kGpuRows = {
         MeasuredBy{"device_copy"}, AtMost{"gpu.memory_bandwidth_gb_per_s"}, RateGroup::kernels,
         Transfer::gpu_memory),
     row(kPeakGemm, Trust::datasheet),
-    row(kBestGemm, Trust::measured, MeasuredBy{"gemm"}, AtMost{kPeakGemm},
-        Transfer::products, Shown{"matrix rate", "best large bf16 product"}),
+    row(kBestGemm, Trust::measured, MeasuredBy{"gemm"}, AtMost{kPeakGemm}, Transfer::products,
+        Shown{"matrix rate", "best large bf16 product"}),
     reference("gpu.fp8_achieved_gemm_tflops", Transfer::products),
     reference("gpu.fp32_tflops"),
     row("gpu.multiprocessors", Trust::datasheet, fill<&MachineSpec::gpu, &GpuSpec::multiprocessors>,

@@ -54,7 +54,8 @@ Seconds work_time(const GpuSpec& gpu, const Kernel& kernel) {
 KernelCost kernel_cost(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
     const ClockSpec& clock = gpu.clock;
     const Seconds known = kernel_time(gpu, kernel, style);
-    const Seconds by_memory = std::min(known, kernel.bytes / gpu.memory_bandwidth + work_time(gpu, kernel));
+    const Seconds by_memory =
+        std::min(known, kernel.bytes / gpu.memory_bandwidth + work_time(gpu, kernel));
     // Tables have times at the highest clock, other rates are those at the power limit.
     const bool highest = measured_table(gpu, kernel, style).has_value();
     const double to_limit = highest ? 1 / clock.time_share : 1;

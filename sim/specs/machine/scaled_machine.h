@@ -13,9 +13,9 @@ void scale_group(MachineSpec& machine, RateGroup group, double factor);
 /// The machine with faster parts, given as bits; a rate that depends on several of them is
 /// multiplied once. With faster host memory alone, the optimizer gains where memory limits it: all
 /// threads reach at most the rate of one thread times their number. With slower host memory
-/// (a factor below 1) all threads together reach that part of their best rate. A faster link is limited by
-/// host memory, also where contention is measured (see Contention::with_faster). Copies of pageable
-/// memory wait for the processor as long as before.
+/// (a factor below 1) all threads together reach that part of their best rate. A faster link is
+/// limited by host memory, also where contention is measured (see Contention::with_faster). Copies
+/// of pageable memory wait for the processor as long as before.
 MachineSpec with_faster(const MachineSpec& machine, Parts parts, double factor);
 
 /// The machine with another number of cores for the optimizer. With fewer cores its rate follows

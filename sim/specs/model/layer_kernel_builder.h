@@ -82,8 +82,13 @@ class LayerKernels {
     AttentionSize attention() const {
         const std::int64_t seen =
             block_.document_tokens > 0 ? block_.document_tokens : block_.sequence;
-        return {std::max<std::int64_t>(1, tokens_ / seen), seen,
-                a_.heads, a_.kv_heads, a_.head_dim, a_.value_dim, a_.window};
+        return {std::max<std::int64_t>(1, tokens_ / seen),
+                seen,
+                a_.heads,
+                a_.kv_heads,
+                a_.head_dim,
+                a_.value_dim,
+                a_.window};
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
     void add_product(const Kernel& product, Known x) { products_.forward(kernels_, product, x); }

@@ -25,9 +25,15 @@ void append_attention_forward(LayerKernels& k, bool with_attention) {
 /// Forward, less what was kept.
 KernelList forward_without(Recompute kept, LayerKernels k) {
     switch (kept) {
-        case Recompute::full: append_attention_forward(k, true); break;
-        case Recompute::keep_attention: append_attention_residual(k); break;
-        case Recompute::none: k.norm("norm"); break;
+        case Recompute::full:
+            append_attention_forward(k, true);
+            break;
+        case Recompute::keep_attention:
+            append_attention_residual(k);
+            break;
+        case Recompute::none:
+            k.norm("norm");
+            break;
     }
     k.feed_forward(true);
     if (k.norms() > 2) k.norm("norm after feed-forward");

@@ -155,7 +155,8 @@ std::string project_json(const Project& project) {
 std::string project_element(const Project& project) {
     std::string out(kElement);
     // The page's reader would end the element at "</script>" in a name; JSON knows "<" as a number.
-    for (const char one : project_json(project)) one == '<' ? void(out += "\\u003c") : void(out += one);
+    for (const char one : project_json(project))
+        one == '<' ? void(out += "\\u003c") : void(out += one);
     return out.append(kEnd) + "\n";
 }
 

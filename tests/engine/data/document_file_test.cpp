@@ -82,8 +82,7 @@ TEST_CASE("documents: a wrong file is refused with what is wrong", "[data]") {
     CHECK(input_error_of([&] { open_tokens({path}, 10, true); }) == name + ": has 9" + sizes);
     std::filesystem::remove(name);
     CHECK(input_error_of([&] { open_tokens({path}, 10, true); }) ==
-          "--attend-within document: " + name +
-              " is missing, which says where the documents of " + path +
-              " begin; prepare the data with ./dev data, or leave the option out");
+          "--attend-within document: " + name + " is missing, which says where the documents of " +
+              path + " begin; prepare the data with ./dev data, or leave the option out");
     CHECK(input_error_of([&] { open_tokens({path}, 10); }).empty());
 }

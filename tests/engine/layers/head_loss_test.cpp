@@ -1,4 +1,5 @@
 #include "engine/layers/head_loss.h"
+
 #include "tests/engine/layers/layer_reference.h"
 #include "tests/engine/layers/planned_memory.h"
 

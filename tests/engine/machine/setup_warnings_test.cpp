@@ -1,4 +1,5 @@
 #include "engine/machine/setup_warnings.h"
+
 #include "tests/catch.h"
 #include "tests/engine/machine/fake_machine.h"
 

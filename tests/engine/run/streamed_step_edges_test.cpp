@@ -166,8 +166,8 @@ TEST_CASE("streamed step: a micro-batch that no document begins is refused", "[r
     training.attend_within = AttendWithin::document;
     training.micro_batch = training.batch / 2;
     TinyTraining tiny(tiny_model(false), training);
-    const std::vector<std::int32_t> inputs(static_cast<std::size_t>(training.tokens()), 1),
-        none, first = {0};
+    const std::vector<std::int32_t> inputs(static_cast<std::size_t>(training.tokens()), 1), none,
+        first = {0};
     AdamWStep adam;
     adam.step = 1;
     CHECK_THROWS_WITH(tiny.step().run({inputs, inputs, none}, {inputs, {}}, adam, 1e9),

@@ -30,8 +30,8 @@ TEST_CASE("shared page: the window opens what it exported", "[window]") {
     window.findChild<Exports*>()->writeHtml(page);
     REQUIRE(test::wait_until([&] { return QFile::exists(page); }));
     const std::string html = content(page).toStdString();
-    CHECK_THAT(html, ContainsSubstring("keep last layers 1") &&
-                         !ContainsSubstring("--keep-last-layers"));
+    CHECK_THAT(html,
+               ContainsSubstring("keep last layers 1") && !ContainsSubstring("--keep-last-layers"));
 
     driver.openExample();
     REQUIRE(window.openFile(page));
@@ -50,8 +50,7 @@ TEST_CASE("shared page: the report of several scenarios prints on at most six pa
     for (const char* machine : {"gh200-480gb", "h200-sxm-pcie5", "b200-sxm", "b300-sxm",
                                 "rtx-pro-6000", "dgx-spark-gb10"})
         all.push_back(small_scenario(16, machine));
-    const QString pdf =
-        QString::fromLatin1(report_pdf(decide(decision_request(all.front(), all))));
+    const QString pdf = QString::fromLatin1(report_pdf(decide(decision_request(all.front(), all))));
     const auto pages = pdf.count(QStringLiteral("/Type /Page\n"));
     CHECK(pages >= 2);
     CHECK(pages <= 6);

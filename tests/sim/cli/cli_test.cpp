@@ -85,8 +85,9 @@ TEST_CASE("cli: models and machines are listed and shown", "[cli]") {
 }
 
 TEST_CASE("cli: mistakes are one sentence and exit 2", "[cli]") {
-    check_mistake("predict --model qwen2.5-7b --machine H200",
-                  {"unknown machine \"H200\"", "\"h200-nvl-pcie5\", ", " or \"gh200-144gb-hbm3e\"?"});
+    check_mistake(
+        "predict --model qwen2.5-7b --machine H200",
+        {"unknown machine \"H200\"", "\"h200-nvl-pcie5\", ", " or \"gh200-144gb-hbm3e\"?"});
     check_mistake("predict --model qwen2.5-7c --machine h200-sxm-pcie5",
                   {"unknown model \"qwen2.5-7c\"", "did you mean \"qwen2.5-7b\""});
     check_mistake("predict --model qwen2.5-7b --machine h200-sxm-pcie6",

@@ -23,11 +23,13 @@ TEST_CASE("project file: a scenario in it gives what its flags give", "[cli]") {
     const std::string quoted = "'" + file + ":120 B on one H200'";
     CHECK(
         printed("predict --json --scenario " + quoted) ==
-        printed("predict --json --plan given --model 120b --layers 40 --untied --machine h200-sxm-pcie5-1.5tb "
+        printed("predict --json --plan given --model 120b --layers 40 --untied --machine "
+                "h200-sxm-pcie5-1.5tb "
                 "--host-memory 512GB --set link.host_to_device_gb_per_s=100 --batch 64 --schedule "
                 "streamed --device-budget-bytes 80GB"));
     CHECK(printed("cost --json --batch 32 --years 3 --scenario " + quoted) ==
-          printed("cost --json --plan given --model 120b --layers 40 --untied --machine h200-sxm-pcie5-1.5tb "
+          printed("cost --json --plan given --model 120b --layers 40 --untied --machine "
+                  "h200-sxm-pcie5-1.5tb "
                   "--host-memory 512GB --set link.host_to_device_gb_per_s=100 --batch 32 "
                   "--device-budget-bytes 80GB --years 3 --tokens 2e9 --offer Nebius"));
     const std::string same =
@@ -69,7 +71,8 @@ TEST_CASE("project file: advice chooses what changes only speed, and the batch i
 
     const std::string out = " --date 2026-01-02 --out " + (folder.path / "r.html").string();
     CHECK(printed("report " + scenario + out) ==
-          printed("report --plan given --batch 8 --buffer-depth 1 --tokens 2e9 --usd-per-hour 3 " + same + out));
+          printed("report --plan given --batch 8 --buffer-depth 1 --tokens 2e9 --usd-per-hour 3 " +
+                  same + out));
     const std::string two = "--machine gh200-480gb --machine h200-sxm-pcie5 ";
     check_sluice_mistake("report " + scenario + two + out, {"2 machines"});
     check_sluice_mistake("report" + out, {"--model is required"});

@@ -17,8 +17,8 @@ using namespace sluice;
 namespace {
 
 constexpr double kTolerance = 1.001;
-// RoundPipe updates beside the copies of other steps. Copies that come earlier take more of the host
-// memory that they share with it, up to 3.8% of a step of 6 small layers.
+// RoundPipe updates beside the copies of other steps. Copies that come earlier take more of the
+// host memory that they share with it, up to 3.8% of a step of 6 small layers.
 constexpr double kRoundPipeTolerance = 1.04;
 
 /// A profile with a drive, and a host memory where it has none.

@@ -181,8 +181,8 @@ TEST_CASE("report: the page carries its scenarios", "[decision]") {
         check_value(page, cost["payment"]["usd_per_hour"]);
         check_value(page, cost["payment"]["run_usd"]["value"]);
     }
-    CHECK(json_of(fmt::format("cost --scenario '{}:gh200-480gb'", file))["payment"]["usd_per_hour"] ==
-          2.5);
+    CHECK(json_of(fmt::format("cost --scenario '{}:gh200-480gb'",
+                              file))["payment"]["usd_per_hour"] == 2.5);
     check_sluice_mistake("predict --scenario '" + folder.write("other.html", "<html></html>") + "'",
                          {"other.html is a page without scenarios"});
     check_sluice_mistake("predict --scenario '" + file + ":gh200'", {"8 x h100-sxm-pcie5"});

@@ -44,7 +44,7 @@ namespace {
 
 /// The fastest step of every micro-batch, recomputation and place that fits.
 std::optional<Seconds> fastest_of_every_setting(const ModelSpec& model, const MachineSpec& machine,
-                                      const TrainingSpec& asked) {
+                                                const TrainingSpec& asked) {
     std::optional<Seconds> best;
     std::vector<TrainingSpec> all = {asked};
     const auto with_values = [&](const char* field, const std::vector<double>& values) {

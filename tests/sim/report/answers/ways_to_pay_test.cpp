@@ -78,7 +78,9 @@ TEST_CASE("ways to pay: each way has its rows, and what is taken is marked", "[c
         table.columns, [](const Column& one) { return one.key == "committed_usd"; });
     REQUIRE(column != table.columns.end());
     const auto committed = [&](std::size_t row) {
-        return table.rows[row].cells[static_cast<std::size_t>(column - table.columns.begin())].value;
+        return table.rows[row]
+            .cells[static_cast<std::size_t>(column - table.columns.begin())]
+            .value;
     };
     CHECK(committed(2) == decltype(Cell::value)(5 * 3 * 8766.0));
     CHECK(committed(3) == decltype(Cell::value)());

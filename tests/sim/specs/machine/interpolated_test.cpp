@@ -1,8 +1,7 @@
 // Is a curve followed between its points, and constant outside?
-#include "sim/specs/machine/curves.h"
-
 #include <cmath>
 
+#include "sim/specs/machine/curves.h"
 #include "tests/catch.h"
 
 namespace sluice {

@@ -1,8 +1,7 @@
 // Is every memory size read in its unit, and what is none refused?
-#include "sim/specs/machine/machine_profile.h"
-
 #include <fmt/format.h>
 
+#include "sim/specs/machine/machine_profile.h"
 #include "tests/catch.h"
 #include "tests/sim/specs/model/input_error_of.h"
 

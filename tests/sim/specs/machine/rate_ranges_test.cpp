@@ -1,5 +1,4 @@
 #include "sim/specs/machine/machine_spec.h"
-
 #include "tests/catch.h"
 #include "tests/sim/specs/machine/measured_kernels.h"
 
