@@ -11,6 +11,9 @@
 
 namespace sluice {
 
+/// ASCII letters in lower case.
+std::string lowercase(std::string text);
+
 /// "121.3 GB" (units of 1e9 bytes); small values in MB, large ones in TB.
 std::string format_bytes(double bytes);
 /// How a sentence writes bytes: like format_bytes(), or in other units.

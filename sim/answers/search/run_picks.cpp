@@ -51,7 +51,7 @@ std::string time_and_money(const RunWay& one) {
 
 std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates) {
     std::vector<RunPick> out;
-    /// The first by `less` of those that `may`, if it is not there yet.
+    /// Adds the best way by `less` that `may` be proposed and is not proposed yet.
     const auto pick = [&](const auto& may, const auto& less, const std::string& why) {
         std::optional<std::size_t> best;
         for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cmath>
 #include <mutex>
 #include <tuple>
@@ -80,9 +79,9 @@ std::optional<PlannedScenario> with_smaller_states(PlannedScenario asked, const 
     return std::nullopt;
 }
 
-/// One GPU with our system or, where no program executes that or it does not fit, with the fastest
-/// of those that run there today. States in full precision come first; if none fit, ours with
-/// smaller ones is one of those. Empty if none runs and fits.
+/// One GPU with our system. Where that does not run or fit: with the fastest system that runs there
+/// today, in full precision if any fits; else our system with smaller states competes, too. Empty
+/// if none runs and fits.
 std::optional<RunWay> one_gpu(const RunQuestion& question, const PlannedScenario& asked,
                               const std::string& machine) {
     const ModelSpec model = read_model(asked.model);
@@ -159,8 +158,7 @@ std::string model_of(const std::string& text) {
     if (is_name) return text;
     if (!size) {
         // A part that one name alone has: "30B-A3B".
-        std::string part = text;
-        for (char& c : part) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const std::string part = lowercase(text);
         const auto has_it = [&](const std::string& name) {
             return name.find(part) != std::string::npos;
         };

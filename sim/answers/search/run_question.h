@@ -56,8 +56,8 @@ struct RunWay {
 
 /// Each machine of the library that has a price, and the owned one: one GPU with host memory and a
 /// system that a program executes there today, then the fewest nodes that hold the model and meet
-/// the deadline. `found` gets each, `progress` how
-/// many machines of all are done. Throws InputError.
+/// the deadline. `found` gets each, `progress` how many machines of all are done. Throws
+/// InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const std::function<void(std::size_t done, std::size_t all)>& progress);
 

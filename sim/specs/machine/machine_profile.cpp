@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "sim/base/embedded_files.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/units.h"
@@ -54,9 +55,7 @@ double parse_memory_size(std::string_view text, std::string_view option) {
         {"b", 1},      {"", 1}};
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    std::string unit(end, text.data() + text.size());
-    std::transform(unit.begin(), unit.end(), unit.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string unit = lowercase({end, text.data() + text.size()});
     constexpr double kLargestMemory = 1e18;
     for (const Unit& known : kUnits) {
         if (error == std::errc() && unit == known.name && number > 0 &&

@@ -78,8 +78,7 @@ std::vector<std::string> models_of_size(double parameters) {
 }
 
 std::string model_hint(const std::string& asked) {
-    std::string name = asked;
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string name = lowercase(asked);
     const std::vector<std::string> all = all_names();
     const bool is_part = std::ranges::any_of(
         all, [&](const std::string& one) { return one.find(name) != std::string::npos; });

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sim/base/embedded_files.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 
@@ -100,10 +101,7 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
 
 /// Turns a pasted name like `Qwen/Qwen2.5-7B` into `qwen2.5-7b`.
 std::string short_name(const std::string& what) {
-    std::string name = what.substr(what.rfind('/') + 1);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
+    return lowercase(what.substr(what.rfind('/') + 1));
 }
 
 /// A path names a file that exists, has a slash, or ends in .json.

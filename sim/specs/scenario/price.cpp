@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -18,11 +17,6 @@ constexpr const char* kHostMemory = "host.memory_capacity_gb";
 constexpr std::string_view kRent = "price.rent_usd_per_gpu_hour.";
 constexpr std::string_view kOwnership = "price.ownership_usd_per_gpu_hour.";
 constexpr std::string_view kReserved = "price.ownership_usd_per_gpu_hour.three-year contract";
-
-std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
 
 /// "estimated, Page (2026-05-25)": the method, the source and its date.
 std::string origin(const Quantity& quantity) {
@@ -125,8 +119,8 @@ const Offer& find_offer(const PriceList& prices, const std::string& name,
     std::vector<std::string> names;
     std::vector<const Offer*> begin_so;
     for (const Offer& offer : prices.offers) {
-        if (lower(offer.name) == lower(name)) return offer;
-        if (lower(offer.name).starts_with(lower(name))) begin_so.push_back(&offer);
+        if (lowercase(offer.name) == lowercase(name)) return offer;
+        if (lowercase(offer.name).starts_with(lowercase(name))) begin_so.push_back(&offer);
         names.push_back(offer.name);
     }
     if (begin_so.size() == 1) return *begin_so.front();
