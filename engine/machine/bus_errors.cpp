@@ -5,10 +5,11 @@
 #include <csignal>
 #include <string_view>
 
+#include "sim/base/input_error.h"
+
 namespace sluice {
 namespace {
 
-constexpr int kUserMistake = 2, kMachineFailed = 3;
 constexpr std::string_view kFile =
     "sluice-train: a file became shorter while it was read, or its disk failed; restore it and "
     "start again\n";

@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+/// Exit statuses of programs that end with InputError and MachineError.
+inline constexpr int kUserMistake = 2, kMachineFailed = 3;
+
 /// A mistake in the user's input (file, flag, name). The message is the whole sentence. `field` of
 /// a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
 /// training_options() or money_options(); empty if the mistake is not about a field, or the field

@@ -15,8 +15,6 @@
 namespace sluice {
 namespace {
 
-constexpr int kUserMistake = 2, kMachineFailed = 3;
-
 /// A sentence on standard error, if anyone reads it, on one line.
 void say(const CLI::App& app, std::string sentence) {
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
