@@ -81,8 +81,8 @@ class TokenSource {
     std::vector<std::int64_t> documents(std::size_t shard, std::int64_t begin,
                                         std::int64_t count) const;
 
-    /// Throws as fingerprint() for a wrong id or mask among up to 32 million tokens of all files,
-    /// in blocks that are evenly spread.
+    /// Throws as fingerprint() for a wrong id or mask in blocks that are evenly spread: of 32
+    /// million tokens in all, at least one block of each file.
     void check_some() const;
 
     /// 16 digits that other tokens do not give. Reads all shards, several at once. Throws
