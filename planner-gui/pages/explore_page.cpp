@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr int kMostCells = 400;  // a cell takes 1 to 100 ms
+constexpr int kMostCells = 400;  // a cell takes 1 to 100 ms, with its fastest settings up to 2 s
 
 }  // namespace
 
@@ -33,7 +33,7 @@ ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
     layOut(makeBar(), parts_,
            {tr("What happens between two options?"),
             tr("Choose what varies on each axis and give its values between commas. Run predicts "
-               "each combination."),
+               "each combination, with its own fastest settings or with those of the scenario."),
             tr("The scenario has changed since this map was made.")},
            {parts_});
     connectParts();
@@ -60,6 +60,18 @@ QWidget* ExplorePage::makeBar() {
     });
     auto* const label = new QLabel(tr("&Colours"), bar);
     label->setBuddy(quantity);
+    settings_ = new QComboBox(bar);
+    for (const PointSettings one : {PointSettings::fastest, PointSettings::given}) {
+        settings_->addItem(point_settings_name(one), static_cast<int>(one));
+        settings_->setItemData(settings_->count() - 1, point_settings_sentence(one),
+                               Qt::ToolTipRole);
+    }
+    settings_->setAccessibleName(tr("Settings of the cells"));
+    settings_->setToolTip(point_settings_sentence(PointSettings::fastest));
+    connect(settings_, &QComboBox::currentIndexChanged, this,
+            [this] { settings_->setToolTip(settings_->currentData(Qt::ToolTipRole).toString()); });
+    auto* const settings = new QLabel(tr("Setti&ngs"), bar);
+    settings->setBuddy(settings_);
     run_ = askButton(tr("&Run"), tr("S&top"), tr("Predicts a step for each combination"), true);
     as_table_ = new QPushButton(tr("As &table"), bar);
     as_table_->setCheckable(true);
@@ -67,6 +79,8 @@ QWidget* ExplorePage::makeBar() {
     progress_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     buttons->addWidget(label);
     buttons->addWidget(quantity);
+    buttons->addWidget(settings);
+    buttons->addWidget(settings_);
     buttons->addWidget(run_);
     buttons->addWidget(as_table_);
     buttons->addWidget(progress_, 1);
@@ -81,7 +95,7 @@ void ExplorePage::connectParts() {
     connect(this, &AnswerPage::requested, this, &ExplorePage::run);
     connect(as_table_, &QPushButton::toggled, parts_, &PictureTable::showTable);
     connect(parts_, &PictureTable::adopted, this,
-            [this](int id) { Q_EMIT adopted(map_.settings(cell_of(map_, id))); });
+            [this](int id) { Q_EMIT adopted(cell_of(map_, id)); });
 }
 
 void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile& profile,
@@ -97,8 +111,8 @@ void ExplorePage::setScenario(const TrainingSpec& training, const MachineProfile
     showAxes();
 }
 
-void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
-    map_ = HeatMap(x, y);
+void ExplorePage::setMap(HeatMap map) {
+    map_ = std::move(map);
     title_of_map_ = title_;
     showMap();
     parts_->setTable(heat_map_table(map_, units_), units_);
@@ -109,7 +123,7 @@ void ExplorePage::setAxes(const HeatAxis& x, const HeatAxis& y) {
 
 void ExplorePage::setCell(CellIndex at, const ScenarioValue& value) {
     if (const auto wanted = std::exchange(wanted_, std::nullopt)) {
-        setAxes(wanted->x, wanted->y);
+        setMap(wanted->map);
         title_of_map_ = wanted->title;
         parts_->select(id_of(map_, wanted->own));
     }
@@ -137,18 +151,19 @@ void ExplorePage::setByteUnits(ByteUnits units) {
 void ExplorePage::run() {
     const std::optional<HeatAxis> x = x_->axis(), y = y_->axis();
     if (!x || !y || x->number == y->number) return;
-    wanted_ = Wanted{*x, *y, title_, {x_->ownPlace(*x), y_->ownPlace(*y)}};
+    wanted_ = Wanted{HeatMap(*x, *y, static_cast<PointSettings>(settings_->currentData().toInt())),
+                     title_,
+                     {x_->ownPlace(*x), y_->ownPlace(*y)}};
     setBusy(true);
     parts_->picture()->setFocus();
-    Q_EMIT exploreRequested(*x, *y);
+    Q_EMIT exploreRequested(wanted_->map);
 }
 
 void ExplorePage::showProgress() {
     const int all = map_.columns() * map_.rows();
     as_table_->setEnabled(all > 0);
     if (wanted_) {
-        progress_->setText(
-            tr("0 of %1 cells").arg(wanted_->x.values.size() * wanted_->y.values.size()));
+        progress_->setText(tr("0 of %1 cells").arg(wanted_->map.columns() * wanted_->map.rows()));
     } else if (all == 0) {
         progress_->setText(QString());
     } else if (map_.computed() < all) {

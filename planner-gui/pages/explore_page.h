@@ -6,6 +6,8 @@
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pages/axis_editor.h"
 
+class QComboBox;
+
 namespace sluice {
 
 class PictureTable;
@@ -21,7 +23,7 @@ class ExplorePage : public AnswerPage {
                      const QString& title);
     /// Starts a map whose cells are not computed. After Run the page does so itself with the first
     /// cell; until then the earlier map stays.
-    void setAxes(const HeatAxis& x, const HeatAxis& y);
+    void setMap(HeatMap map);
     /// Ignored if the map has no such cell.
     void setCell(CellIndex at, const ScenarioValue& value);
     void setByteUnits(ByteUnits units) override;
@@ -31,15 +33,15 @@ class ExplorePage : public AnswerPage {
     QString csv() const override;
 
   Q_SIGNALS:
-    /// Requests the cells of these axes: one setCell() each, then setBusy(false).
-    void exploreRequested(const sluice::HeatAxis& x, const sluice::HeatAxis& y);
-    /// The scenario is to take the cell's settings.
-    void adopted(const std::vector<sluice::VariedValue>& settings);
+    /// Requests the cells of this map: one setCell() each, then setBusy(false).
+    void exploreRequested(const sluice::HeatMap& map);
+    /// The project is to have this cell's scenario.
+    void adopted(sluice::CellIndex at);
 
   private:
     /// A run whose first cell has not arrived.
     struct Wanted {
-        HeatAxis x, y;
+        HeatMap map;
         QString title;
         CellIndex own;  ///< the scenario's own cell
     };
@@ -57,6 +59,7 @@ class ExplorePage : public AnswerPage {
     PictureTable* parts_ = nullptr;
     QPushButton* run_ = nullptr;
     QPushButton* as_table_ = nullptr;
+    QComboBox* settings_ = nullptr;
     QLabel* progress_ = nullptr;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
     ByteUnits units_ = ByteUnits::decimal;

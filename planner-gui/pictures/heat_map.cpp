@@ -5,7 +5,7 @@
 
 #include "planner-gui/pictures/answer_words.h"
 #include "sim/base/format.h"
-#include "sim/specs/scenario/changed_scenario.h"
+#include "sim/report/answers/findings.h"
 
 namespace sluice {
 namespace {
@@ -33,7 +33,7 @@ QString bytes(Bytes number, ByteUnits units) {
 std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units) {
     const auto axis = [&map](const VariedNumber& number, std::size_t which) {
         const auto setting = [&map, which](const CellIndex& at) {
-            const VariedValue one = map.settings(at)[which];
+            const VariedValue one = map.values(at)[which];
             const std::string label = value_label(one.number, one.value);
             const bool is_choice = one.number.option && !one.number.option->choices.empty();
             return is_choice ? Cell(label) : Cell(one.value).shown_as(label);
@@ -70,6 +70,11 @@ std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units)
              if_planned([](auto& cell) { return cell.fit.storage.shortfall(); })},
             {"usd_per_million_tokens", "$/M tokens", Unit::usd,
              if_fits(&ScenarioValue::usd_per_million_tokens)},
+            {"settings", "settings", Unit::text,
+             [&map](auto& at) {
+                 const bool planned = map.cell(at) && map.cell(at)->is_planned();
+                 return Cell(planned ? cell_settings(map, at).toStdString() : "");
+             }},
             {"bound_by", "bound by", Unit::text,
              if_fits([](auto& cell) { return Cell(cell.bottleneck).shown_as(cell.bound_by); })},
             {"reason", "reason", Unit::text, [&map, units](auto& at) {
@@ -93,11 +98,11 @@ ExploredAxis explored_axis(const HeatAxis& axis) {
     return out;
 }
 
-PlannedScenario with_values(PlannedScenario planned, const std::vector<VariedValue>& values) {
+std::vector<Setting> settings_of(const std::vector<VariedValue>& values) {
+    std::vector<Setting> out;
     for (const VariedValue& one : values)
-        planned =
-            with_value(std::move(planned), one.number.key, values_text(one.number, {one.value}));
-    return planned;
+        out.push_back({one.number.key, values_text(one.number, {one.value})});
+    return out;
 }
 
 QString quantity_name(HeatQuantity quantity) {
@@ -120,11 +125,12 @@ QString quantity_text(HeatQuantity quantity, double value, ByteUnits units) {
     return byte_text(value, units);
 }
 
-HeatMap::HeatMap(HeatAxis x, HeatAxis y) : x_(std::move(x)), y_(std::move(y)) {
+HeatMap::HeatMap(HeatAxis x, HeatAxis y, PointSettings settings)
+    : x_(std::move(x)), y_(std::move(y)), point_settings_(settings) {
     cells_.resize(x_.values.size() * y_.values.size());
 }
 
-std::vector<VariedValue> HeatMap::settings(CellIndex at) const {
+std::vector<VariedValue> HeatMap::values(CellIndex at) const {
     return {{x_.number, x_.values[static_cast<std::size_t>(at.x)]},
             {y_.number, y_.values[static_cast<std::size_t>(at.y)]}};
 }
@@ -185,7 +191,7 @@ Axis HeatMap::scale(HeatQuantity quantity) const {
 
 QString cell_place(const HeatMap& map, CellIndex at) {
     QStringList parts;
-    for (const VariedValue& setting : map.settings(at)) {
+    for (const VariedValue& setting : map.values(at)) {
         const QString unit = setting.number.option == nullptr
                                  ? QLatin1Char(' ') + qtext(setting.number.unit)
                                  : QString();
@@ -209,6 +215,27 @@ QString cell_state_name(CellState state) {
     return {};
 }
 
+QString point_settings_name(PointSettings settings) {
+    return settings == PointSettings::fastest ? HeatMapText::tr("fastest for each cell")
+                                              : HeatMapText::tr("as in the scenario");
+}
+
+QString point_settings_sentence(PointSettings settings) {
+    return settings == PointSettings::fastest
+               ? HeatMapText::tr(
+                     "Each cell has its own fastest settings; system, precision and clipping are "
+                     "those of the scenario.")
+               : HeatMapText::tr("All cells have the settings of the scenario beside the axes.");
+}
+
+QString cell_settings(const HeatMap& map, CellIndex at) {
+    std::vector<Setting> settings = settings_beside_defaults(map.cell(at)->asked.training);
+    for (const VariedValue& one : map.values(at))
+        std::erase_if(settings,
+                      [&](const Setting& setting) { return setting.field == one.number.key; });
+    return qtext(setting_words(settings));
+}
+
 QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
     QStringList lines = {cell_place(map, at), cell_state_name(map.state(at))};
     if (!map.cell(at)) return lines;
@@ -220,6 +247,8 @@ QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
         HeatMapText::tr("%1 tokens/s, %2 a step")
             .arg(qtext(format_thousands(value.tokens_per_s())), qtext(format_seconds(value.step)));
     lines << (value.fits() ? speed : HeatMapText::tr("without the memory limit: %1").arg(speed));
+    if (const QString settings = cell_settings(map, at); !settings.isEmpty())
+        lines << HeatMapText::tr("with %1").arg(settings);
     lines << HeatMapText::tr("device %1, host %2")
                  .arg(bytes(value.fit.device.peak.bytes, units),
                       bytes(value.fit.host.peak.bytes, units));

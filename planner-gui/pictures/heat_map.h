@@ -20,8 +20,8 @@ struct HeatAxis {
     std::vector<double> values;
 };
 ExploredAxis explored_axis(const HeatAxis& axis);
-/// `planned` with the values of a cell.
-PlannedScenario with_values(PlannedScenario planned, const std::vector<VariedValue>& values);
+/// The fields and values as a scenario has them.
+std::vector<Setting> settings_of(const std::vector<VariedValue>& values);
 
 enum class CellState : std::uint8_t { not_computed, fits, does_not_fit, refused };
 
@@ -47,10 +47,12 @@ class HeatMap {
   public:
     HeatMap() = default;
     /// A map whose cells are not computed.
-    HeatMap(HeatAxis x, HeatAxis y);
+    HeatMap(HeatAxis x, HeatAxis y, PointSettings settings);
 
     const HeatAxis& x() const { return x_; }
     const HeatAxis& y() const { return y_; }
+    /// Those beside the axes.
+    PointSettings point_settings() const { return point_settings_; }
     int columns() const { return static_cast<int>(x_.values.size()); }
     int rows() const { return static_cast<int>(y_.values.size()); }
     bool contains(CellIndex at) const {
@@ -60,8 +62,8 @@ class HeatMap {
     const std::optional<ScenarioValue>& cell(CellIndex at) const { return cells_[place(at)]; }
     CellState state(CellIndex at) const;
     void set_cell(CellIndex at, ScenarioValue value) { cells_[place(at)] = std::move(value); }
-    /// The two settings of a cell.
-    std::vector<VariedValue> settings(CellIndex at) const;
+    /// The two values of a cell.
+    std::vector<VariedValue> values(CellIndex at) const;
     /// Empty if the cell does not fit, is refused or not computed, or has no price.
     std::optional<double> value(CellIndex at, HeatQuantity quantity) const;
 
@@ -77,6 +79,7 @@ class HeatMap {
         return static_cast<std::size_t>(at.y) * x_.values.size() + static_cast<std::size_t>(at.x);
     }
     HeatAxis x_, y_;
+    PointSettings point_settings_ = PointSettings::fastest;
     std::vector<std::optional<ScenarioValue>> cells_;  ///< empty: not computed
 };
 
@@ -84,7 +87,13 @@ class HeatMap {
 QString cell_place(const HeatMap& map, CellIndex at);
 /// "fits", "does not fit", "refused", "not computed"
 QString cell_state_name(CellState state);
-/// All facts of a cell, one per line: place, state, speed, memory, money, limit.
+/// "fastest for each cell", "as in the scenario"
+QString point_settings_name(PointSettings settings);
+/// Which settings the cells of a map have, and what is equal in all.
+QString point_settings_sentence(PointSettings settings);
+/// The settings of a planned cell that the axes do not vary, in words.
+QString cell_settings(const HeatMap& map, CellIndex at);
+/// All facts of a cell, one per line: place, state, speed, settings, memory, money, limit.
 QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units);
 /// Labels of a cell, the longest first; the last is empty or short.
 QStringList cell_captions(const HeatMap& map, CellIndex at, HeatQuantity quantity, ByteUnits units);

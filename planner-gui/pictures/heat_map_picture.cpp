@@ -43,7 +43,7 @@ class HeatMapDrawing {
     }
 
     Picture draw(const std::string& title) {
-        place(add_header(out_, title, "", font_));
+        place(add_header(out_, title, text(point_settings_sentence(map_.point_settings())), font_));
         labels();
         for (int y = map_.rows() - 1; y >= 0; --y)
             for (int x = 0; x < map_.columns(); ++x) {

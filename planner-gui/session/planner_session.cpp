@@ -47,6 +47,23 @@ class PlannerSession::Teller {
             (shared);
         });
     }
+    /// Sends value(i) of each and how many are done. They are told in their order, though two are
+    /// computed at a time.
+    template <typename Signal, typename Value>
+    void each(std::size_t all, Signal signal, Value value) const {
+        std::vector<std::optional<decltype(value(all))>> found(all);
+        std::size_t told = 0;
+        std::mutex telling;
+        in_threads(all, [&](std::size_t i) {
+            auto one = value(i);
+            const std::lock_guard lock(telling);
+            found[i] = std::move(one);
+            for (; told < all && found[told]; ++told) {
+                send(signal, *std::move(found[told]));
+                progress(told + 1, all);
+            }
+        });
+    }
     const std::stop_token& stop() const { return stop_; }
     void progress(std::size_t done, std::size_t all) const {
         (*this)([kind = static_cast<JobKind>(kind_), done, all](PlannerSession& session) {
@@ -150,18 +167,14 @@ void PlannerSession::findSensitivity(const PlannedScenario& planned) {
     });
 }
 
-void PlannerSession::explore(const PlannedScenario& planned, const ExploredAxis& x,
-                             const ExploredAxis& y) {
-    post_job(JobKind::explore, [planned, x, y](const Teller& tell) {
+void PlannerSession::explore(const PlannedScenario& planned, const ExploredMap& map) {
+    post_job(JobKind::explore, [planned, map](const Teller& tell) {
         resolve(planned);  // a mistake outside the axes gives one sentence, not one per cell
-        const std::size_t all = x.values.size() * y.values.size();
-        for (std::size_t i = 0; i < all; ++i) {
-            const std::size_t column = i % x.values.size(), row = i / x.values.size();
-            const PlannedScenario one =
-                with_value(with_value(planned, x.field, x.values[column]), y.field, y.values[row]);
-            tell.send(&PlannerSession::explored, ExploredCell{column, row, value_of(one, false)});
-            tell.progress(i + 1, all);
-        }
+        const std::size_t columns = map.x.values.size();
+        tell.each(map.size(), &PlannerSession::explored, [&](std::size_t i) {
+            return ExploredCell{i % columns, i / columns,
+                                value_at_point(planned, map.point(i), map.settings)};
+        });
     });
 }
 
@@ -171,25 +184,16 @@ void PlannerSession::tryMachines(const PlannedScenario& planned,
     post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
         resolve(planned);  // a mistake gives one sentence, not one for each machine
         const std::size_t all = machines.size() * schedules.size();
-        // They are told in the order of the machines, though two are tried at a time.
-        std::vector<std::optional<MachineSystem>> found(all);
-        std::size_t told = 0;
-        std::mutex telling;
-        in_threads(all, [&](std::size_t i) {
+        tell.each(all, &PlannerSession::machineFound, [&](std::size_t i) {
             const std::string& machine = machines[i / schedules.size()];
             const std::string& schedule = schedules[i % schedules.size()];
             // What the scenario says of the plan is for its own machine.
             const bool own = machine == planned.machine.machine;
             const PlannedScenario one = on_machine(planned, machine, schedule);
-            MachineSystem tried{
+            return MachineSystem{
                 machine, schedule,
-                fastest_value_of(one, own ? given_options(planned) : std::set<std::string>{})};
-            const std::lock_guard lock(telling);
-            found[i] = std::move(tried);
-            for (; told < all && found[told]; ++told) {
-                tell.send(&PlannerSession::machineFound, *std::move(found[told]));
-                tell.progress(told + 1, all);
-            }
+                fastest_value_of(one, own ? given_options(planned) : std::set<std::string>{},
+                                 true)};
         });
     });
 }

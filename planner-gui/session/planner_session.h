@@ -37,7 +37,7 @@ class PlannerSession : public QObject {
     /// Gains of more hardware: sensitivityFound().
     void findSensitivity(const PlannedScenario& planned);
     /// Every combination of two axes: explored() for each, row by row.
-    void explore(const PlannedScenario& planned, const ExploredAxis& x, const ExploredAxis& y);
+    void explore(const PlannedScenario& planned, const ExploredMap& map);
     /// Each machine with each schedule, with a band if it fits: machineFound() for each.
     void tryMachines(const PlannedScenario& planned, const std::vector<std::string>& machines,
                      const std::vector<std::string>& schedules);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "planner-gui/session/prediction.h"
+#include "sim/answers/search/advise_grid.h"
 #include "sim/report/report.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -42,6 +43,12 @@ AskedMachine asked_machine(const PlannedScenario& planned, const CostQuery& run)
 }
 
 }  // namespace
+
+PlannedScenario at_point(PlannedScenario planned, const std::vector<Setting>& axes,
+                         PointSettings settings) {
+    if (settings == PointSettings::fastest) forget_free_choices(planned);
+    return with_settings(std::move(planned), axes);
+}
 
 bool is_cluster(const PlannedScenario& planned) {
     const auto typed = planned.training.find("schedule");
@@ -112,14 +119,24 @@ std::string MachineSystem::name() const {
     return gpus == 1 ? machine : fmt::format("{} x {}", gpus, machine);
 }
 
-ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed) {
+ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed,
+                               bool with_band) {
     try {
-        ScenarioValue out = value_of(with_fastest_plan(planned, fixed), true);
+        ScenarioValue out = value_of(with_fastest_plan(planned, fixed), with_band);
         out.fastest_plan = out.is_planned();
         return out;
     } catch (const InputError&) {
-        return value_of(planned, true);  // says what is wrong
+        return value_of(planned, with_band);  // says what is wrong
     }
+}
+
+ScenarioValue value_at_point(const PlannedScenario& planned, const std::vector<Setting>& axes,
+                             PointSettings settings) {
+    const PlannedScenario one = at_point(planned, axes, settings);
+    if (settings == PointSettings::given) return value_of(one, false);
+    std::set<std::string> fixed;
+    for (const Setting& axis : axes) fixed.insert(axis.field);
+    return fastest_value_of(one, fixed, false);
 }
 
 }  // namespace sluice

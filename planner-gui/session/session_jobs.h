@@ -1,6 +1,7 @@
 // Which jobs does a session do in addition to verdicts, and what are their results?
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,28 @@ struct ExploredAxis {
     std::string field;
     std::vector<std::string> values;
 };
+
+/// The settings that a point has beside the values of its axes.
+enum class PointSettings : std::uint8_t {
+    fastest,  ///< of its own: those for speed and memory alone are chosen for each point
+    given     ///< the scenario's, for all points
+};
+
+/// A map over two axes.
+struct ExploredMap {
+    ExploredAxis x, y;
+    PointSettings settings = PointSettings::fastest;
+
+    std::size_t size() const { return x.values.size() * y.values.size(); }
+    /// The point i, row by row.
+    std::vector<Setting> point(std::size_t i) const {
+        return {{x.field, x.values[i % x.values.size()]}, {y.field, y.values[i / x.values.size()]}};
+    }
+};
+
+/// `planned` at a point of a map, before its settings are chosen.
+PlannedScenario at_point(PlannedScenario planned, const std::vector<Setting>& axes,
+                         PointSettings settings);
 
 /// Whether several GPUs train with everything in their memory.
 bool is_cluster(const PlannedScenario& planned);
@@ -74,8 +97,13 @@ struct ScenarioValue {
 /// Has a band only if the scenario fits. Throws only Cancelled.
 ScenarioValue value_of(const PlannedScenario& planned, bool with_band);
 
-/// The value with the fastest plan, and with a band if it fits. Throws only Cancelled.
-ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed);
+/// The value with the fastest plan; has a band only if it fits. Throws only Cancelled.
+ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed,
+                               bool with_band);
+
+/// Of one point, without a band. Throws only Cancelled.
+ScenarioValue value_at_point(const PlannedScenario& planned, const std::vector<Setting>& axes,
+                             PointSettings settings);
 
 struct ExploredCell {
     std::size_t x = 0, y = 0;

@@ -122,11 +122,14 @@ void Pages::showOutdated() {
     validation_page_->setOutdated(of(JobKind::validate).is_of_another_machine(now, files));
     const AnsweredScenario& explored = of(JobKind::explore);
     if (explored.shown() == nullptr || explore_->map().columns() == 0) return;
-    // The quantities that the axes vary may differ.
-    const std::vector<VariedValue> cell = explore_->map().settings({0, 0});
-    explore_->setOutdated(
-        explored.has_other_files(files) ||
-        !ask_the_same(with_values(*explored.shown(), cell), with_values(now, cell)));
+    // What the axes vary may differ, and so may what is chosen for each cell.
+    const HeatMap& map = explore_->map();
+    const std::vector<Setting> cell = settings_of(map.values({0, 0}));
+    const auto in_cell = [&](const PlannedScenario& planned) {
+        return at_point(planned, cell, map.point_settings());
+    };
+    explore_->setOutdated(explored.has_other_files(files) ||
+                          !ask_the_same(in_cell(*explored.shown()), in_cell(now)));
 }
 
 bool Pages::isTried(const PlannedScenario& now, const NamedFiles& files) {

@@ -125,10 +125,10 @@ void Pages::connectBars() {
 }
 
 void Pages::connectExplore() {
-    connect(explore_, &ExplorePage::exploreRequested, this,
-            [this](const HeatAxis& x, const HeatAxis& y) {
-                session_.explore(ask(JobKind::explore), explored_axis(x), explored_axis(y));
-            });
+    connect(explore_, &ExplorePage::exploreRequested, this, [this](const HeatMap& map) {
+        session_.explore(ask(JobKind::explore),
+                         {explored_axis(map.x()), explored_axis(map.y()), map.point_settings()});
+    });
     connect(explore_, &AnswerPage::stopRequested, this, [this] { stop(JobKind::explore); });
     connect(
         &session_, &PlannerSession::explored, this,
@@ -136,9 +136,9 @@ void Pages::connectExplore() {
             explore_->setCell({static_cast<int>(cell->x), static_cast<int>(cell->y)}, cell->value);
             answered(JobKind::explore);
         });
-    connect(explore_, &ExplorePage::adopted, this, [this](const std::vector<VariedValue>& cell) {
-        if (const PlannedScenario* const shown = of(JobKind::explore).shown())
-            adopt(with_values(*shown, cell), words_of(cell));
+    connect(explore_, &ExplorePage::adopted, this, [this](CellIndex at) {
+        const HeatMap& map = explore_->map();
+        adopt(map.cell(at)->planned, words_of(map.values(at)));
     });
 }
 

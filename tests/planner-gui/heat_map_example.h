@@ -25,7 +25,8 @@ inline ScenarioValue example_cell(std::int64_t tokens_per_s, Bytes host) {
 
 /// 3 batches x 2 sequences; (2, 0) does not fit, (2, 1) is refused, (1, 1) is not computed.
 inline HeatMap example_map() {
-    HeatMap map({example_option("batch"), {8, 16, 32}}, {example_option("seq"), {1024, 2048}});
+    HeatMap map({example_option("batch"), {8, 16, 32}}, {example_option("seq"), {1024, 2048}},
+                PointSettings::fastest);
     map.set_cell({0, 0}, example_cell(1000, 50'000'000'000));
     map.set_cell({1, 0}, example_cell(3000, 60'000'000'000));
     map.set_cell({0, 1}, example_cell(2000, 70'000'000'000));

@@ -113,12 +113,29 @@ class GridMaker {
 }  // namespace
 
 bool is_free_choice(const Option& option) {
-    constexpr std::string_view kFree[] = {
-        "micro_batch",           "buffer_depth",    "recompute",
-        "keep_last_layers",      "resident_layers", "resident_tables",
-        "keep_attention_layers", "saved_inputs",    "deferred_layers",
-        "visiting_layers",       "checkpoints",     "checkpoint_interval",
-        "optimizer_threads"};
+    constexpr std::string_view kFree[] = {"micro_batch",
+                                          "passes",
+                                          "buffer_depth",
+                                          "gradient_slabs",
+                                          "host_gradient_slabs",
+                                          "loss_chunk_tokens",
+                                          "feed_forward_chunk_tokens",
+                                          "recompute",
+                                          "keep_last_layers",
+                                          "host_kept_layers",
+                                          "keep_attention_layers",
+                                          "resident_layers",
+                                          "resident_tables",
+                                          "deferred_layers",
+                                          "visiting_layers",
+                                          "weight_code_layers",
+                                          "checkpoints",
+                                          "checkpoint_interval",
+                                          "saved_inputs",
+                                          "moments",
+                                          "offload",
+                                          "offload_percent",
+                                          "optimizer_threads"};
     return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
 }
 

@@ -1,5 +1,6 @@
 #include "planner-gui/pages/explore_page.h"
 
+#include <QComboBox>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -28,7 +29,7 @@ void show(ExplorePage& page) {
 }
 
 void fill(ExplorePage& page, const HeatMap& map) {
-    page.setAxes(map.x(), map.y());
+    page.setMap(HeatMap(map.x(), map.y(), map.point_settings()));
     for (int y = 0; y < map.rows(); ++y)
         for (int x = 0; x < map.columns(); ++x)
             if (map.cell({x, y})) page.setCell({x, y}, *map.cell({x, y}));
@@ -44,9 +45,10 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     const QSignalSpy stopped(&page, &ExplorePage::stopRequested);
     QTest::mouseClick(button(page, QStringLiteral("Run")), Qt::LeftButton);
     REQUIRE(asked.count() == 1);
-    const auto x = asked.first()[0].value<HeatAxis>();
-    CHECK(x.number.key == "batch");
-    CHECK(x.values == std::vector<double>{1, 2, 4, 8, 16, 32, 64});
+    const auto map = asked.first()[0].value<HeatMap>();
+    CHECK(map.x().number.key == "batch");
+    CHECK(map.x().values == std::vector<double>{1, 2, 4, 8, 16, 32, 64});
+    CHECK(map.point_settings() == PointSettings::fastest);
     CHECK(page.map().columns() == 0);  // until the first cell
     CHECK(page.isBusy());
     page.setCell({3, 2}, example_cell(1000, 50'000'000'000));
@@ -60,6 +62,24 @@ TEST_CASE("explore: Run asks for the axes, Stop stops", "[pages]") {
     page.setBusy(false);
     CHECK_FALSE(page.isBusy());
     CHECK(button(page, QStringLiteral("Run"))->isEnabled());
+}
+
+TEST_CASE("explore: a choice says which settings the cells have", "[pages]") {
+    ExplorePage page;
+    show(page);
+    QComboBox* choice = nullptr;
+    for (QComboBox* const box : page.findChildren<QComboBox*>())
+        if (box->accessibleName() == QStringLiteral("Settings of the cells")) choice = box;
+    REQUIRE(choice != nullptr);
+    choice->setFocus();
+    QTest::keyClick(choice, Qt::Key_Down);
+    const QSignalSpy asked(&page, &ExplorePage::exploreRequested);
+    QTest::mouseClick(button(page, QStringLiteral("Run")), Qt::LeftButton);
+    REQUIRE(asked.count() == 1);
+    CHECK(asked.first()[0].value<HeatMap>().point_settings() == PointSettings::given);
+    page.setCell({0, 0}, example_cell(1000, 50'000'000'000));
+    CHECK_THAT(page.svg().toStdString(),
+               ContainsSubstring("All cells have the settings of the scenario"));
 }
 
 TEST_CASE("explore: wrong values are stated and cannot be run", "[pages]") {
@@ -92,10 +112,7 @@ TEST_CASE("explore: keys and mouse select, Enter and double click adopt", "[page
     QTest::keyClick(view, Qt::Key_Right);
     QTest::keyClick(view, Qt::Key_Return);
     REQUIRE(adopted.count() == 1);
-    const auto settings = adopted.first()[0].value<std::vector<VariedValue>>();
-    CHECK(settings[0].number.key == "batch");
-    CHECK(settings[0].value == 16);
-    CHECK(settings[1].value == 1024);
+    CHECK(adopted.first()[0].value<CellIndex>() == CellIndex{1, 0});
     CHECK(view->accessibleDescription().contains(QStringLiteral("3,000 tokens/s")));
 
     const int refused = id_of(page.map(), {2, 1});

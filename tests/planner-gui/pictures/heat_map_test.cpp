@@ -31,7 +31,7 @@ TEST_CASE("a heat map: values, best cell, scale of those that fit", "[pictures]"
     CHECK(map.scale(HeatQuantity::tokens_per_s).low == 1000);
     CHECK(map.scale(HeatQuantity::tokens_per_s).high == 3000);
     CHECK_FALSE(HeatMap().best(HeatQuantity::tokens_per_s));
-    const std::vector<VariedValue> settings = map.settings({1, 1});
+    const std::vector<VariedValue> settings = map.values({1, 1});
     CHECK(settings[0].number.key == "batch");
     CHECK(settings[0].value == 16);
     CHECK(settings[1].value == 2048);
@@ -109,7 +109,7 @@ TEST_CASE("a heat map's cells: low values left and below, found under the mouse"
 
 TEST_CASE("narrow columns have fewer labels", "[pictures]") {
     const HeatMap map({example_option("seq"), {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}},
-                      {example_option("batch"), {1, 2}});
+                      {example_option("batch"), {1, 2}}, PointSettings::given);
     const auto says = [&](double width, const char* label) {
         const Picture picture = picture_of(map, {width, 300});
         return std::ranges::any_of(picture.shapes, [&](const Shape& shape) {

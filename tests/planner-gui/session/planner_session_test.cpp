@@ -88,7 +88,7 @@ TEST_CASE("session: a verdict comes before the end of a long job, which still en
     ExploredAxis batch{"batch", {}}, depth{"buffer_depth", {}};
     for (int i = 1; i <= 12; ++i) batch.values.push_back(std::to_string(8 * i));
     for (int i = 1; i <= 12; ++i) depth.values.push_back(std::to_string(i));
-    session.explore(small_scenario(), batch, depth);
+    session.explore(small_scenario(), {batch, depth, PointSettings::given});
     REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
     session.request(small_scenario());
     REQUIRE(wait_until([&] { return heard.complete(); }));
@@ -107,9 +107,9 @@ TEST_CASE("session: a newer job of a kind takes the older one's place", "[sessio
     PlannerSession session;
     const Heard heard(session);
     const ExploredAxis many{"batch", {"8", "16", "24", "32", "40", "48", "56", "64", "72"}};
-    session.explore(small_scenario(), many, {"seq", {"128", "256", "512", "1024", "2048"}});
+    session.explore(small_scenario(), {many, {"seq", {"128", "256", "512", "1024", "2048"}}});
     REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
-    session.explore(small_scenario(), {"batch", {"8"}}, {"seq", {"512", "x"}});
+    session.explore(small_scenario(), {{"batch", {"8"}}, {"seq", {"512", "x"}}});
     const std::size_t before = heard.cells.size();
     REQUIRE(wait_until([&] { return !heard.finished.empty(); }));
     CHECK(heard.finished.size() == 1);
@@ -117,7 +117,7 @@ TEST_CASE("session: a newer job of a kind takes the older one's place", "[sessio
     CHECK(heard.cells.back()->value.refused.starts_with("--seq is x"));
     PlannedScenario wrong = small_scenario();
     wrong.model.model = "none";
-    session.explore(wrong, many, many);
+    session.explore(wrong, {many, many});
     REQUIRE(wait_until([&] { return !heard.failed.isEmpty(); }));
     CHECK(heard.failed[0].contains(QStringLiteral("none")));
 }
@@ -207,7 +207,7 @@ TEST_CASE("session: one that goes away in the middle of its work leaves the next
         PlannerSession session;
         session.request(small_scenario());
         session.findSensitivity(small_scenario());
-        session.explore(small_scenario(), {"batch", {"8", "16"}}, {"seq", {"512"}});
+        session.explore(small_scenario(), {{"batch", {"8", "16"}}, {"seq", {"512"}}});
     }
     PlannerSession session;
     const Heard heard(session);

@@ -136,7 +136,7 @@ TEST_CASE("failures: of a heat map, whose cells are adopted as they were", "[win
     window.run(page, "Run");
     window.check_failed(page, table);
     CHECK(!page.isBusy());
-    Q_EMIT page.adopted(page.map().settings({1, 0}));
+    Q_EMIT page.adopted({1, 0});
     const auto adopted = window.driver.settled();
     CHECK(adopted->planned.training.at("batch") == "8");
     CHECK(adopted->planned.training.at("seq") == "128");
