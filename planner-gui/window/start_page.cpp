@@ -13,7 +13,9 @@
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/scenario_form.h"
 #include "planner-gui/window/start_mistakes.h"
+#include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {

@@ -41,5 +41,7 @@ std::string csv_text(const std::string& text);
 std::vector<std::string> split_list(std::string_view list);
 /// The number that the whole text denotes; empty if it is not a number.
 std::optional<double> parse_number(std::string_view text);
+/// "2e9", "2,000,000", "$20,000", "2B", "1.5 T", "500 M"; empty if it is none of them.
+std::optional<double> parse_amount(const std::string& text);
 
 }  // namespace sluice

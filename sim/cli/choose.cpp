@@ -1,27 +1,35 @@
 #include <fmt/format.h>
 
 #include "sim/answers/search/run_question.h"
+#include "sim/answers/search/sweep_output.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
-#include "sim/specs/scenario/money_options.h"
+#include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
 namespace {
 
 struct ChooseFlags {
     std::string model, task = task_name(Task::full_fine_tune), tokens = "1B", seq = "4096", owned;
-    std::optional<std::string> days, budget;
+    std::optional<std::string> days, budget, compute;
+    ScenarioFlags money;  ///< --quotes alone
     bool json = false;
 };
+
+InputError mistake(const std::string& text, const char* flag, const char* expected) {
+    return InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
+}
 
 double amount_of(const std::string& text, const char* flag, double low, double high,
                  const char* expected) {
     const std::optional<double> value = parse_amount(text);
     if (value && *value >= low && *value <= high) return *value;
-    throw InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
+    throw mistake(text, flag, expected);
 }
 
 Task read_task(const std::string& name) {
@@ -35,21 +43,31 @@ RunQuestion read_question(const ChooseFlags& flags) {
     RunQuestion out;
     out.model = flags.model;
     out.task = read_task(flags.task);
-    out.tokens = amount_of(flags.tokens, "--tokens", 1e6, 1e18, "a number of tokens such as 2B");
-    out.context = static_cast<std::int64_t>(
-        amount_of(flags.seq, "--seq", 1, 1e8, "a number of tokens such as 4096"));
+    out.tokens = amount_of(flags.tokens, "--tokens", 1, 1e18, "a number of tokens such as 2B");
+    constexpr const char* kWhole = "a whole number of tokens such as 4096";
+    const double context = amount_of(flags.seq, "--seq", 1, 1e8, kWhole);
+    out.context = static_cast<std::int64_t>(context);
+    if (static_cast<double>(out.context) != context) throw mistake(flags.seq, "--seq", kWhole);
     if (flags.days)
         out.days = amount_of(*flags.days, "--days", 1e-3, 1e5, "a number of days such as 30");
     if (flags.budget)
         out.usd =
             amount_of(*flags.budget, "--budget", 1e-2, 1e12, "a number of dollars such as 20000");
     out.owned = flags.owned;
+    out.compute = flags.compute;
+    const std::map<std::string, std::string>& money = flags.money.given.money;
+    if (const auto quotes = money.find("quotes"); quotes != money.end())
+        out.quotes = quotes->second;
     return out;
 }
 
 int run_choose(const ChooseFlags& flags) {
     const RunQuestion question = read_question(flags);
-    const std::vector<RunWay> ways = all_ways(question);
+    ProgressLine line("choose");
+    const std::vector<RunWay> ways = all_ways(question, [&](std::size_t done, std::size_t all) {
+        line.show(done, all, "machines tried");
+    });
+    line.clear();
     return print(flags.json ? run_json(question, ways) : folded(run_text(question, ways)));
 }
 
@@ -60,10 +78,7 @@ void add_choose(CLI::App& app, Command& chosen) {
                                               "Which machine should train that model, by when and "
                                               "for how much? Two alternatives, and why",
                                               run_choose);
-    command
-        ->add_option("--model", flags->model,
-                     "a name of `sluice models`, a size such as 70B, or a path to a config.json")
-        ->required();
+    take_models(command->add_option("--model", flags->model, "as for predict"))->required();
     command->add_option("--task", flags->task,
                         fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "
                                     "train all parameters",
@@ -74,6 +89,9 @@ void add_choose(CLI::App& app, Command& chosen) {
     command->add_option("--budget", flags->budget, "dollars for the whole run; default: any");
     command->add_option("--owned", flags->owned,
                         "a machine that you have: it costs its electricity alone");
+    const Option& compute = training_option("compute");
+    command->add_option(option_flag(compute), flags->compute, option_help(compute));
+    add_quotes_flag(*command, flags->money);
     add_json_flag(*command, flags->json);
 }
 

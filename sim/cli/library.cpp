@@ -14,7 +14,7 @@ struct ShowFlags {
 };
 
 int show_model(const ShowFlags& flags) {
-    const ModelSpec model = read_model(flags.name);
+    const ModelSpec model = read_model(flags.name, "name");
     return print(flags.json ? model_json(model) : model_text(model));
 }
 
@@ -50,7 +50,7 @@ void add_models(CLI::App& app, Command& chosen) {
                  [](bool json) { return json ? models_json() : models_text(); });
     const auto [show, flags] =
         add_command(*models, chosen, "show", "One model: its layers and tensors", show_model);
-    show->add_option("name", flags->name, "a name, a generic shape or a path to a config.json")
+    take_models(show->add_option("name", flags->name, "a model, as --model of predict takes it"))
         ->required();
     add_json_flag(*show, flags->json);
 }

@@ -156,7 +156,7 @@ void add_sweep(CLI::App& app, Command& chosen) {
     command->add_option("--sweep", flags->file,
                         "a JSON file of lists: models, layers, machines, host_memory, set, and the "
                         "options below; flags override it");
-    command->add_option("--model", flags->models, "models, as for predict");
+    take_models(command->add_option("--model", flags->models, "models, as for predict"));
     command->add_option("--layers", given.model.layers, "only the first N layers of each; a list");
     command->add_flag("--untied", given.model.untied, "as for predict, for every model");
     command->add_option("--machine", flags->machines, "machines, as for predict");

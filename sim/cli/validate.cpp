@@ -154,8 +154,8 @@ void add_validate(CLI::App& app, Command& chosen) {
                      "such as validation/published, name their machines")
         ->required();
     add_machine_flags(*command, flags->machine);
-    command->add_option("--model", flags->model,
-                        "the config.json for reports whose model name is not known here");
+    take_models(command->add_option(
+        "--model", flags->model, "the config.json for reports whose model name is not known here"));
     command->add_option("--limit", flags->limit,
                         "exit with status 1 if tokens/s of a run are off by more, as in 5%");
     command->add_option("--limit-mean", flags->limit_mean,

@@ -39,30 +39,59 @@ void end_without_memory() {
     usual_end();
 }
 
-/// The deepest subcommand that the words name, and the first word that it does not know.
-std::string unknown_word(const CLI::App& app, int argc, char** argv) {
-    const CLI::App* at = &app;
+/// The commands that the words named, the program first.
+std::vector<const CLI::App*> named_commands(const CLI::App& app) {
+    std::vector<const CLI::App*> out = {&app};
+    while (!out.back()->get_subcommands().empty())
+        out.push_back(out.back()->get_subcommands().front());
+    return out;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& command) {
+    std::vector<std::string> out;
+    for (const CLI::Option* option : command.get_options()) out.push_back(option->get_name());
+    return out;
+}
+
+std::vector<std::string> names_of_subcommands(const CLI::App& command) {
+    std::vector<std::string> out;
+    for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+        out.push_back(sub->get_name());
+    return out;
+}
+
+/// A word that `command` does not know, with what may be meant.
+std::string unknown_word(const CLI::App& command, const std::string& word) {
+    if (word.starts_with("-"))
+        return fmt::format("unknown option \"{}\"{}", word,
+                           did_you_mean(word.substr(0, word.find('=')), names_of_options(command)));
+    const std::vector<std::string> commands = names_of_subcommands(command);
+    if (!commands.empty())
+        return fmt::format("unknown command \"{}\"{}", word, did_you_mean(word, commands));
+    return fmt::format("unexpected word \"{}\"; the name of an option begins with --", word);
+}
+
+/// An option that is given more often than it may be; "" if none is.
+std::string given_again(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_items_expected_max() == 1 && option->count() > 1)
+            return fmt::format(
+                "{} is given {}, expected once", option->get_name(),
+                option->count() == 2 ? "twice" : fmt::format("{} times", option->count()));
+    return "";
+}
+
+/// An option of `command` that another option or nothing follows in place of its value; "" if there
+/// is none.
+std::string without_value(const CLI::App& command, int argc, char** argv) {
+    const auto option_at = [&](int i) {
+        return i < argc && argv[i][0] == '-' ? command.get_option_no_throw(argv[i]) : nullptr;
+    };
     for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        const std::string name = word.substr(0, word.find('='));
-        std::vector<std::string> known;
-        const CLI::App* next = nullptr;
-        for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; })) {
-            known.push_back(sub->get_name());
-            if (word == sub->get_name()) next = sub;
-        }
-        if (next != nullptr) {
-            at = next;
-            continue;
-        }
-        const bool is_flag = word.starts_with("--");
-        if (!is_flag && (at != &app || known.empty())) continue;  // may be a value or a name
-        if (is_flag && at->get_option_no_throw(name) != nullptr) continue;
-        if (is_flag) known.clear();
-        for (const CLI::Option* option : at->get_options())
-            if (is_flag) known.push_back(option->get_name());
-        return fmt::format("unknown {} \"{}\"{}", is_flag ? "option" : "command", word,
-                           did_you_mean(word, known));
+        const CLI::Option* const option = option_at(i);
+        if (option == nullptr || option->get_items_expected_min() < 1) continue;
+        if (i + 1 == argc || option_at(i + 1) != nullptr)
+            return fmt::format("{} is given without a value", option->get_name());
     }
     return "";
 }
@@ -70,9 +99,16 @@ std::string unknown_word(const CLI::App& app, int argc, char** argv) {
 /// CLI11's mistakes as the program's own: one sentence, exit status 2. Help is no mistake.
 int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    const std::string unknown = unknown_word(app, argc, argv);
-    say(app,
-        fmt::format("{}; see {} --help", unknown.empty() ? error.what() : unknown, app.get_name()));
+    std::string path, mistake;
+    for (const CLI::App* command : named_commands(app)) {
+        path += (path.empty() ? "" : " ") + command->get_name();
+        mistake = without_value(*command, argc, argv);
+        if (mistake.empty()) mistake = given_again(*command);
+        if (const auto unknown = command->remaining(); mistake.empty() && !unknown.empty())
+            mistake = unknown_word(*command, unknown.front());
+        if (!mistake.empty()) break;
+    }
+    say(app, fmt::format("{}; see {} --help", mistake.empty() ? error.what() : mistake, path));
     return kUserMistake;
 }
 

@@ -1,10 +1,13 @@
 #include "sim/command_line/scenario.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "sim/base/json_object.h"
+#include "sim/command_line/program.h"
+#include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/project_file.h"
 
@@ -39,12 +42,21 @@ void add_scenario_flag(CLI::App& command, ScenarioFlags& flags) {
 }
 
 void add_model_flags(CLI::App& command, PlannedModel& given) {
-    command.add_option(
-        "--model", given.model,
-        "a name of `sluice models`, dense:layers=80,hidden=8192,..., or a path to a config.json");
+    take_models(command.add_option("--model", given.model,
+                                   "a name of `sluice models` or its part, a size such as 70B, "
+                                   "dense:layers=80,hidden=8192,..., or a path to a config.json"));
     command.add_option("--layers", given.layers, "only the first N layers of the model");
     command.add_flag("--untied", given.untied,
                      "add a separate output projection to a model that ties it to the embedding");
+}
+
+CLI::Option* take_models(CLI::Option* option) {
+    return option->transform([option](const std::string& text) {
+        const std::string model = model_of(text, option->get_name());
+        if (const std::string note = model_note(text); !note.empty())
+            std::fputs(printable(note + "\n").c_str(), stderr);
+        return model;
+    });
 }
 
 void add_machine_flags(CLI::App& command, PlannedMachine& given) {

@@ -132,10 +132,11 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
 }
 
 /// The owned one first.
-std::vector<std::string> machines_of(const RunQuestion& question) {
+std::vector<std::string> machines_of(const RunQuestion& question,
+                                     const std::vector<Quote>& quotes) {
     std::vector<std::string> out;
     if (!question.owned.empty()) out.push_back(question.owned);
-    for (const std::string& id : priced_machines())
+    for (const std::string& id : priced_machines(quotes))
         if (id != question.owned) out.push_back(id);
     return out;
 }
@@ -150,47 +151,26 @@ std::int64_t tokens_of_a_step(Task task) {
     return task == Task::pretrain ? 1'048'576 : 524'288;
 }
 
-std::string model_of(const std::string& text) {
-    const std::vector<std::string> names = library_models();
-    const std::optional<double> size = parse_amount(text);
-    const bool is_name =
-        std::ranges::any_of(scaled_targets(), [&](auto& one) { return text == one.name; });
-    if (is_name) return text;
-    if (!size) {
-        // A part that one name alone has: "30B-A3B".
-        const std::string part = lowercase(text);
-        const auto has_it = [&](const std::string& name) {
-            return name.find(part) != std::string::npos;
-        };
-        return std::ranges::count_if(names, has_it) == 1 ? *std::ranges::find_if(names, has_it)
-                                                         : text;
-    }
-    const std::vector<std::string> near = models_of_size(*size);
-    if (near.empty())
-        throw InputError(
-            fmt::format("no model of the library has about {} parameters; choose one of the list, "
-                        "or give a config.json",
-                        format_count(*size)),
-            "model");
-    return near.front();
-}
-
 PlannedScenario run_scenario(const RunQuestion& question) {
     PlannedScenario out;
     out.model.model = model_of(question.model);
     const std::int64_t batch =
         std::max<std::int64_t>(1, tokens_of_a_step(question.task) / question.context);
     out.training = {{"batch", std::to_string(batch)}, {"seq", std::to_string(question.context)}};
+    if (question.compute) out.training["compute"] = *question.compute;
     out.money = {{"tokens", fmt::format("{:.15g}", question.tokens)}};
+    if (question.quotes) out.money["quotes"] = *question.quotes;
     return out;
 }
 
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
-              const std::function<void(std::size_t, std::size_t)>& progress) {
+              const RunProgress& progress) {
     const PlannedScenario asked = run_scenario(question);
-    read_model(asked.model);  // a mistake gives one sentence, not one for each machine
-    if (!question.owned.empty()) read_machine({question.owned, {}, {}});
-    const std::vector<std::string> machines = machines_of(question);
+    // A mistake gives one sentence, not one for each machine.
+    read_model(asked.model);
+    read_training(asked);
+    if (!question.owned.empty()) resolve_machine(read_machine_profile(question.owned, "--owned"));
+    const std::vector<std::string> machines = machines_of(question, read_money(asked).quotes);
     std::atomic<std::size_t> done = 0;
     progress(0, machines.size());
     in_threads(machines.size(), [&](std::size_t i) {
@@ -199,7 +179,7 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     });
 }
 
-std::vector<RunWay> all_ways(const RunQuestion& question) {
+std::vector<RunWay> all_ways(const RunQuestion& question, const RunProgress& progress) {
     std::vector<RunWay> out;
     std::mutex adding;
     try_ways(
@@ -208,7 +188,10 @@ std::vector<RunWay> all_ways(const RunQuestion& question) {
             const std::lock_guard lock(adding);
             if (one.fits()) out.push_back(std::move(one));
         },
-        [](std::size_t, std::size_t) {});
+        [&](std::size_t done, std::size_t all) {
+            const std::lock_guard lock(adding);
+            if (progress) progress(done, all);
+        });
     const auto rank = [](const RunWay& one) {
         return std::tuple(!one.priced, one.priced ? one.run.usd.value : 0, one.run.days.value,
                           one.name());

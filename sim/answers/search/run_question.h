@@ -18,22 +18,20 @@ enum class Task { pretrain, full_fine_tune };
 const char* task_name(Task task);
 
 struct RunQuestion {
-    std::string model;  ///< a name, a path to a config.json, or a size: "32B"
+    std::string model;  ///< as model_of() takes it
     Task task = Task::full_fine_tune;
     double tokens = 1e9;          ///< of the run
     std::int64_t context = 4096;  ///< tokens of a sequence
     std::optional<double> days;   ///< the deadline
     std::optional<double> usd;    ///< the budget of the run
     std::string owned;            ///< a machine that costs no more than its electricity; or empty
+    std::optional<std::string> quotes;   ///< a file, as --quotes takes it
+    std::optional<std::string> compute;  ///< precision of products, as --compute takes it
     bool operator==(const RunQuestion&) const = default;
 };
 
 /// Tokens of a step that such a run has, as published runs have.
 std::int64_t tokens_of_a_step(Task task);
-
-/// The name of the library's model with the nearest size if `text` is a size, or with `text` in its
-/// name if no other has it; else the text. Throws InputError if no model is near that size.
-std::string model_of(const std::string& text);
 
 /// The question without a machine. Throws InputError with a field: "model".
 PlannedScenario run_scenario(const RunQuestion& question);
@@ -54,15 +52,18 @@ struct RunWay {
     std::string name() const;
 };
 
-/// Each machine of the library that has a price, and the owned one: one GPU with host memory and a
+using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
+
+/// Each machine of the library that has a price or a quote, and the owned one: one GPU with host memory and a
 /// system that a program executes there today, then the fewest nodes that hold the model and meet
 /// the deadline. `found` gets each, `progress` how many machines of all are done. Throws
 /// InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
-              const std::function<void(std::size_t done, std::size_t all)>& progress);
+              const RunProgress& progress);
 
-/// The ways of try_ways() that fit, the cheapest first; those without a price last.
-std::vector<RunWay> all_ways(const RunQuestion& question);
+/// The ways of try_ways() that fit, the cheapest first; those without a price last. One thread at a
+/// time calls `progress`.
+std::vector<RunWay> all_ways(const RunQuestion& question, const RunProgress& progress = {});
 
 /// One way that is proposed, and why.
 struct RunPick {

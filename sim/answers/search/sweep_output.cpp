@@ -120,20 +120,37 @@ ProgressLine::ProgressLine(std::string command, std::FILE* out, bool terminal,
     : command_(std::move(command)), out_(out), terminal_(terminal), every_(every) {}
 
 void ProgressLine::show(const SearchProgress& p) {
-    const auto now = Clock::now();
-    if (now - shown_ < every_) return;
-    shown_ = now;
+    if (!is_due()) return;
     const bool plans = p.planned < p.all;
     const std::size_t done = plans ? p.planned : p.settled;
-    const double rate = static_cast<double>(done) / seconds();
-    fmt::print(out_, "{}{}: {} of {} rows {}, {} simulated; {} a second, {} left{}",
-               terminal_ ? "\r" : "", command_, format_thousands(static_cast<double>(done)),
-               format_thousands(static_cast<double>(p.all)), plans ? "planned" : "settled",
-               format_thousands(static_cast<double>(p.simulated)), format_thousands(rate),
-               rate > 0 ? format_seconds(static_cast<double>(p.all - done) / rate) : "?",
+    write(fmt::format(
+        "{} of {} rows {}, {} simulated; {} a second, {} left",
+        format_thousands(static_cast<double>(done)), format_thousands(static_cast<double>(p.all)),
+        plans ? "planned" : "settled", format_thousands(static_cast<double>(p.simulated)),
+        format_thousands(static_cast<double>(done) / seconds()), time_left(done, p.all)));
+}
+
+void ProgressLine::show(std::size_t done, std::size_t all, const std::string& what) {
+    if (is_due()) write(fmt::format("{} of {} {}; {} left", done, all, what, time_left(done, all)));
+}
+
+bool ProgressLine::is_due() {
+    const auto now = Clock::now();
+    if (now - shown_ < every_) return false;
+    shown_ = now;
+    return true;
+}
+
+void ProgressLine::write(const std::string& sentence) {
+    fmt::print(out_, "{}{}: {}{}", terminal_ ? "\r" : "", command_, sentence,
                terminal_ ? "\033[K" : "\n");
     std::fflush(out_);
     in_line_ = terminal_;
+}
+
+std::string ProgressLine::time_left(std::size_t done, std::size_t all) const {
+    if (done == 0) return "?";
+    return format_seconds(static_cast<double>(all - done) * seconds() / static_cast<double>(done));
 }
 
 void ProgressLine::clear() {

@@ -37,6 +37,8 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(const SearchProgress& progress);
+    /// "choose: 3 of 25 machines tried; 1.2 s left" for `what` "machines tried".
+    void show(std::size_t done, std::size_t all, const std::string& what);
     void clear();
     bool terminal() const { return terminal_; }
     /// Time since construction.
@@ -44,6 +46,11 @@ class ProgressLine {
 
   private:
     using Clock = std::chrono::steady_clock;
+
+    bool is_due();
+    void write(const std::string& sentence);
+    /// At the speed so far.
+    std::string time_left(std::size_t done, std::size_t all) const;
 
     std::string command_;
     std::FILE* out_;

@@ -1,5 +1,7 @@
-// Which models of the library may be meant by a size, or by a name that is not there?
+// Which model of the library does a person mean by a size, by a part of a name, or by a name that
+// is not there?
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -62,7 +64,52 @@ std::vector<std::string> of_size_in(const std::string& name) {
     return out;
 }
 
+/// Parameters, if the text is a size.
+std::optional<double> size_of(const std::string& text) {
+    constexpr double kLeast = 1e6;  // smaller ones are numbers of something else
+    const std::optional<double> size = parse_amount(text);
+    return size && *size >= kLeast ? size : std::nullopt;
+}
+
+std::string parameters_of(const std::string& name) {
+    return format_count(static_cast<double>(total_parameters(read_model(name))));
+}
+
 }  // namespace
+
+std::string model_of(const std::string& text, const std::string& where) {
+    if (names_a_model(text)) return text;
+    if (const std::optional<double> size = size_of(text)) {
+        const std::vector<std::string> near = models_of_size(*size);
+        if (!near.empty()) return near.front();
+        throw InputError(
+            fmt::format("{} is \"{}\", but no model of the library has about {} parameters; name "
+                        "one of: sluice models, or give a path to a config.json",
+                        where, text, format_count(*size)),
+            "model");
+    }
+    constexpr std::size_t kTellingPart = 3;  // "x" would be mixtral
+    if (text.size() < kTellingPart) return text;
+    const std::vector<std::string> names = library_models();
+    const auto has_it = [part = lowercase(text)](const std::string& name) {
+        return name.find(part) != std::string::npos;
+    };
+    return std::ranges::count_if(names, has_it) == 1 ? *std::ranges::find_if(names, has_it) : text;
+}
+
+std::string model_note(const std::string& text) {
+    const std::string name = model_of(text);
+    if (name == text) return "";
+    std::string out = fmt::format("model {}: {} ({} parameters)", text, name, parameters_of(name));
+    const std::optional<double> size = size_of(text);
+    if (!size) return out + ", the only name of the library with that part";
+    out += ", the nearest of the library";
+    std::vector<std::string> also;
+    for (const std::string& one : models_of_size(*size))
+        if (one != name && also.size() < kMostNamed)
+            also.push_back(fmt::format("{} ({})", one, parameters_of(one)));
+    return also.empty() ? out : fmt::format("{}; also {}", out, fmt::join(also, ", "));
+}
 
 std::vector<std::string> models_of_size(double parameters) {
     std::vector<std::pair<double, std::string>> near;

@@ -181,13 +181,22 @@ ModelSpec parse_generic_model(std::string_view text, const std::string& where) {
     return model;
 }
 
+bool names_a_model(const std::string& what) {
+    const auto is = [](const std::string& name) {
+        return [name](const auto& one) { return name == one.name; };
+    };
+    return what.starts_with(kGenericPrefix) || looks_like_path(what) ||
+           std::ranges::any_of(scaled_targets(), is(lowercase(what))) ||
+           std::ranges::any_of(embedded_models(), is(short_name(what)));
+}
+
 ModelSpec read_model(const std::string& what, const std::string& where) {
     if (what.starts_with(kGenericPrefix))
         return parse_generic_model(what.substr(kGenericPrefix.size()), where);
     for (const ScaledTarget& target : scaled_targets()) {
-        if (what != target.name) continue;
+        if (lowercase(what) != target.name) continue;
         ModelSpec model = parse_generic_model(target.shape, where);
-        model.name = what;
+        model.name = target.name;
         model.source = fmt::format("what-if shape dense:{}", target.shape);
         return model;
     }

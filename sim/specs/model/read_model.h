@@ -16,6 +16,8 @@ class JsonObject;
 /// (`dense:layers=80,hidden=8192,...`) or a path to a Hugging Face config.json. Throws InputError;
 /// its sentence begins with `where`, a flag or a file and its key.
 ModelSpec read_model(const std::string& what, const std::string& where = "--model");
+/// Whether read_model() takes the text as one of these, right or wrong.
+bool names_a_model(const std::string& what);
 
 /// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
@@ -43,6 +45,15 @@ const std::vector<ScaledTarget>& scaled_targets();
 
 /// Names of the built-in library, sorted.
 std::vector<std::string> library_models();
+
+/// What a person may type for a model: all that read_model() takes, a size ("70B": the nearest of
+/// the library) or a part that one name of the library alone has ("30B-A3B"). Returns what
+/// read_model() takes; the text itself if nothing fits, which read_model() then refuses. Throws
+/// InputError if no model is near a size; `where` as for read_model().
+std::string model_of(const std::string& text, const std::string& where = "--model");
+/// `model 70B: llama-3.1-70b (70.55 B parameters), the nearest of the library; also qwen2.5-72b
+/// (72.71 B)`: what model_of() took, and what else is near. "" if the text is its name.
+std::string model_note(const std::string& text);
 
 /// Names of models and targets with about as many parameters, the nearest first.
 std::vector<std::string> models_of_size(double parameters);

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <regex>
-
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -80,24 +77,6 @@ std::vector<MoneyOption> declare_money_options() {
 }
 
 }  // namespace
-
-std::optional<double> parse_amount(const std::string& text) {
-    // A comma or space stands before three digits; "3,5" is no number, lest it be read as 35.
-    static const std::regex separator("[, ](?=\\d{3}(?!\\d))");
-    static const std::regex around("^ *\\$? *| +(?=[A-Za-z]?$)");
-    std::string digits = std::regex_replace(std::regex_replace(text, around, ""), separator, "");
-    double factor = 1;
-    if (!digits.empty()) {
-        constexpr std::pair<char, double> kFactors[] = {
-            {'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'T', 1e12}};
-        const int last = std::toupper(static_cast<unsigned char>(digits.back()));
-        for (const auto& [letter, value] : kFactors)
-            if (last == letter) factor = value;
-        if (factor > 1) digits.pop_back();
-    }
-    const std::optional<double> number = parse_number(digits);
-    return number && *number > 0 ? std::optional(*number * factor) : std::nullopt;
-}
 
 const std::vector<MoneyOption>& money_options() {
     static const std::vector<MoneyOption> options = declare_money_options();

@@ -41,9 +41,6 @@ struct MoneyOption {
     void (*set)(CostQuery&, double number, const std::string& text);
 };
 
-/// "2e9", "2,000,000", "$20,000", "2B", "1.5 T", "500 M"; empty if it is none of them.
-std::optional<double> parse_amount(const std::string& text);
-
 const std::vector<MoneyOption>& money_options();
 std::string money_flag(const MoneyOption& option);
 /// Meaning, range and default in one line.

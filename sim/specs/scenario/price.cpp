@@ -65,13 +65,6 @@ void sort_offers(std::vector<Offer>& offers) {
     });
 }
 
-std::vector<std::string> priced_machines() {
-    std::vector<std::string> out = library_machines();
-    std::erase_if(
-        out, [](const std::string& id) { return price_list(read_machine_profile(id)).empty(); });
-    return out;
-}
-
 PriceList price_list(const MachineProfile& profile) {
     PriceList prices;
     for (const Quantity& quantity : profile.quantities)

@@ -56,9 +56,6 @@ void sort_offers(std::vector<Offer>& offers);
 
 /// Offers for another size of GPU memory are left out.
 PriceList price_list(const MachineProfile& profile);
-/// Machines of the library for which a price is known, sorted. The others are test machines, old
-/// ones, and those that have no public price.
-std::vector<std::string> priced_machines();
 
 /// The quotes if there are any, else the listed rents; in ascending order of price.
 std::span<const Offer> rents(const PriceList& prices);

@@ -163,4 +163,12 @@ PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& qu
     return prices;
 }
 
+std::vector<std::string> priced_machines(const std::vector<Quote>& quotes) {
+    std::vector<std::string> out = library_machines();
+    std::erase_if(out, [&](const std::string& id) {
+        return price_list(read_machine_profile(id), quotes).empty();
+    });
+    return out;
+}
+
 }  // namespace sluice

@@ -27,4 +27,8 @@ std::vector<Quote> read_quotes(const std::string& file);
 /// for a GPU replaces the price of the profile's system.
 PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& quotes);
 
+/// Machines of the library for which a price or a quote is known, sorted. The others are test
+/// machines, old ones, and those that have no public price.
+std::vector<std::string> priced_machines(const std::vector<Quote>& quotes = {});
+
 }  // namespace sluice

@@ -39,16 +39,6 @@ TEST_CASE("run question: amounts are read as people write them", "[search]") {
         CHECK(!parse_amount(wrong));
 }
 
-TEST_CASE("run question: a size is the library's model of about that size", "[search]") {
-    CHECK(model_of("72B") == "qwen2.5-72b");
-    CHECK(model_of("120b") == "120b");
-    CHECK(model_of("gpt-2") == "gpt-2");
-    CHECK(model_of("30b-a3b") == "qwen3-30b-a3b");
-    CHECK(model_of("30B-A3B") == "qwen3-30b-a3b");
-    CHECK(model_of("qwen") == "qwen");  // several have it
-    CHECK_THROWS_AS(model_of("37T"), InputError);
-}
-
 TEST_CASE("run question: cheapest, fastest and another machine within deadline and budget",
           "[search]") {
     const std::vector<RunWay> ways = {way("slow", 40, 100), way("cheap", 20, 200),
@@ -100,15 +90,41 @@ TEST_CASE("run question: smaller states are proposed beside, never in place of f
 
 TEST_CASE("choose: the command proposes a machine and alternatives, and says why", "[search]") {
     using namespace sluice::test;
-    const std::string asked = "choose --model llama-3.2-1b --tokens 1B --days 30 --budget 20000";
-    const Result text = run_sluice(asked);
+    const TemporaryFolder folder;
+    // Of a machine without a price of its own, too; both are the cheapest by far.
+    const std::string quotes = folder.write("bids.csv",
+                                            "machine,provider,date,gpus,usd_per_hour\n"
+                                            "gh200-480gb,Acme,2026-11-02,1,0.02\n"
+                                            "gh200-144gb-hbm3e,Bidder,2026-11-03,1,0.03\n");
+    const Result text = run_sluice(
+        "choose --model llama-3.2-1b --tokens 1B --days 30 --budget 20000 --compute fp8 --quotes " +
+        quotes);
     CHECK(text.status == 0);
     CHECK_THAT(text.output, ContainsSubstring("fine-tuning on 1 B tokens in 30 days for at "
                                               "most $20,000") &&
-                                ContainsSubstring("\n1. ") && ContainsSubstring("\n3. ") &&
+                                ContainsSubstring("\n1. gh200-480gb: ") &&
+                                ContainsSubstring("\n3. ") &&
                                 ContainsSubstring("It costs the least") &&
-                                ContainsSubstring("./dev run sluice cost --model llama-3.2-1b"));
+                                ContainsSubstring("(Acme, quoted, 2026-11-02") &&
+                                ContainsSubstring("(Bidder, quoted, 2026-11-03") &&
+                                ContainsSubstring("./dev run sluice cost --model llama-3.2-1b") &&
+                                ContainsSubstring(" --compute fp8 ") &&
+                                ContainsSubstring(" --quotes " + quotes));
     check_sluice_mistake("choose --model qwen2.5-7b --days soon", {"--days is \"soon\"", "30"});
     check_sluice_mistake("choose --model qwen2.5-7b --task lora", {"--task is \"lora\""});
     check_sluice_mistake("choose --model nothing-like-it", {"nothing-like-it"});
+    check_sluice_mistake("choose --model qwen2.5-7b --compute int4",
+                         {"--compute is \"int4\", expected bf16 or fp8"});
+    check_sluice_mistake("choose --model qwen2.5-7b --quotes /nowhere.csv",
+                         {"/nowhere.csv: no such file"});
+    for (const auto& [flag, wrong, expected] :
+         std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"--days", "0", "a number of days such as 30"},
+             {"--budget", "-5", "a number of dollars such as 20000"},
+             {"--tokens", "many", "a number of tokens such as 2B"},
+             {"--seq", "4096.5", "a whole number of tokens such as 4096"}})
+        check_sluice_mistake("choose --model qwen2.5-7b " + flag + " " + wrong,
+                             {flag + " is \"" + wrong + "\", expected " + expected});
+    check_sluice_mistake("choose --model qwen2.5-7b --owned 8xh200",
+                         {"--owned: unknown machine \"8xh200\""});
 }

@@ -1,0 +1,49 @@
+// What is said about the words of a command line: which are wrong, which model was meant?
+#include "tests/sim/base/program_run.h"
+
+using namespace sluice::test;
+
+TEST_CASE("cli: what the command line itself has wrong names the subcommand and its help",
+          "[cli]") {
+    for (const auto& [arguments, sentence] : std::vector<std::pair<std::string, std::string>>{
+             {"choose --compuet fp8",
+              "unknown option \"--compuet\"; did you mean \"--compute\"?; see sluice choose "
+              "--help"},
+             {"choose --micro-batch 4",
+              "unknown option \"--micro-batch\"; see sluice choose --help"},
+             {"--compute fp8", "unknown option \"--compute\"; see sluice --help"},
+             {"predict --batch 3 --batch 4",
+              "--batch is given twice, expected once; see sluice predict --help"},
+             {"predict --batch 3 --batch 4 --batch=5",
+              "--batch is given 3 times, expected once; see sluice predict --help"},
+             {"predict --batch", "--batch is given without a value; see sluice predict --help"},
+             {"predict --batch --seq 5",
+              "--batch is given without a value; see sluice predict --help"},
+             {"predict here",
+              "unexpected word \"here\"; the name of an option begins with --; see "
+              "sluice predict --help"},
+             {"models shw",
+              "unknown command \"shw\"; did you mean \"show\"?; see sluice models --help"},
+             {"fir --find batch",
+              "unknown command \"fir\"; did you mean \"fit\"?; see sluice --help"},
+             {"models show", "name is required; see sluice models show --help"}})
+        CHECK(run_sluice(arguments).output == "sluice: " + sentence + "\n");
+}
+
+TEST_CASE("cli: each command takes a model by its size and says once what it took", "[cli]") {
+    const std::string note =
+        "model 70B: llama-3.1-70b (70.55 B parameters), the nearest of the library; also "
+        "qwen2.5-72b (72.71 B)\n";
+    const std::string on = " --model 70B --machine h200-sxm-pcie5-1.5tb --batch 8 ";
+    for (const std::string& command : std::vector<std::string>{
+             "predict" + on, "explain" + on, "cost" + on, "compare --schedules streamed" + on,
+             "fit --find seq" + on, "sweep" + on, "models show 70B"}) {
+        INFO(command);
+        const Result result = run_sluice(command);
+        CHECK(result.status == 0);
+        CHECK(result.output.starts_with(note));
+        CHECK(result.output.find(note, 1) == std::string::npos);
+        CHECK_THAT(result.output, ContainsSubstring("llama-3.1-70b"));
+        CHECK(shell(kSluice + command + " 2>/dev/null").output.find(note) == std::string::npos);
+    }
+}
