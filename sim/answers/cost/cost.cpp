@@ -175,6 +175,7 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     cost.kwh->low = kwh(report.band ? report.band->low : report.step.seconds, energy->least);
     cost.kwh->high = std::max(cost.kwh->value, cost.kwh->high);
     cost.kwh_scope = energy->scope;
+    cost.kwh_gpus = energy->gpus;
     return cost;
 }
 
@@ -184,7 +185,10 @@ std::string format_kwh(const RunCost& run) {
         case EnergyScope::ceiling:
             return "at most " + kwh;
         case EnergyScope::gpu_alone:
-            return kwh + " for the GPU alone";
+            return run.kwh_gpus == 1
+                       ? kwh + " for the GPU alone"
+                       : fmt::format("{} for the {:g} GPUs that are paid for, without their host",
+                                     kwh, run.kwh_gpus);
         default:
             return kwh;
     }

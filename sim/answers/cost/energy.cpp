@@ -144,7 +144,8 @@ StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, cons
     const double waiting = power.idle_w * report.step.seconds * std::max(0.0, gpus_paid - gpus);
     energy.idle += waiting;
     energy.least += waiting;
-    energy.host = power.host_w.value_or(0) * report.step.seconds * std::max(gpus, gpus_paid);
+    energy.gpus = std::max(gpus, gpus_paid);
+    energy.host = power.host_w.value_or(0) * report.step.seconds * energy.gpus;
     energy.scope = power.scope();
     if (power.calibrated) energy.least = energy.gpu();
     if (!power.host_is_most) energy.least += energy.host;

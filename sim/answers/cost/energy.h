@@ -48,6 +48,7 @@ struct StepEnergy {
     double products = 0, attention = 0, elementwise = 0, copies = 0;
     double busy = 0;  ///< if not calibrated: all work, in addition to idle power
     double host = 0;
+    double gpus = 1;        ///< that are counted: those that train, and those that wait
     bool at_limit = false;  ///< the power limit slows down the GPU and bounds its energy
     EnergyScope scope = EnergyScope::whole;
     /// Without what is only a ceiling: the host at its largest power, and what a GPU draws beyond

@@ -42,8 +42,8 @@ void append_money(std::string& out, const CostAnswer& answer) {
 
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
-    out += fmt::format("energy   {} for {} tokens, {:.0f} W on average{}\n", format_kwh(cost),
-                       format_count(cost.tokens), *cost.mean_w,
+    out += fmt::format("energy   {} tokens: {}, {:.0f} W on average{}\n", format_count(cost.tokens),
+                       format_kwh(cost), *cost.mean_w,
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,

@@ -138,6 +138,16 @@ TEST_CASE("energy: the ceiling by a datasheet holds for the calibrated machine",
     }
 }
 
+TEST_CASE("energy: GPUs that are paid for and wait are counted, each within its limit", "[cost]") {
+    // The plan needs more of the node than its GPU; the H200 NVL's limit is 600 W.
+    const Predicted p = predicted("h200-nvl-pcie5", 8);
+    const StepEnergy four = step_energy(p.report, p.machine, p.power, 4);
+    CHECK(four.gpus == 4);
+    CHECK(four.gpu() / p.report.step.seconds ==
+          Approx(p.energy.gpu() / p.report.step.seconds + 3 * p.power.idle_w));
+    CHECK(p.energy.gpu() / p.report.step.seconds <= 600);
+}
+
 TEST_CASE("energy: every machine with some power gives a power between idle and all of it",
           "[cost]") {
     int known = 0;
