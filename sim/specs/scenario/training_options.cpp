@@ -77,10 +77,12 @@ std::vector<Option> declare_training_options() {
                               {"gradients", index(Sharding::gradients)}}));
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
                                         "sequences a step, of all GPUs together"));
-    options.push_back(option<&T::micro_batch>(
-        "micro_batch", "sequences", 0, 1'000'000,
-        "sequences that pass a layer (streamed) or the model (other schedules) together; 0: the "
-        "whole batch, or each GPU's part of it, cut by the passes"));
+    options.push_back(with_numbers(
+        option<&T::micro_batch>(
+            "micro_batch", "sequences", 0, 1'000'000,
+            "sequences that pass a layer (streamed) or the model (other schedules) together; 0: "
+            "the whole batch, or each GPU's part of it, cut by the passes"),
+        "a whole number of sequences to 1000000, or 0 for the whole batch"));
     options.push_back(option<&T::passes>(
         "passes", "", 1, 1024,
         "forward and backward passes over the model in a step, each over its part of the batch; "

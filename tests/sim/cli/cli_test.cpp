@@ -97,6 +97,8 @@ TEST_CASE("cli: mistakes are one sentence and exit 2", "[cli]") {
     check_mistake(kPredict + "--batch eight", {"--batch", "eight", "whole number"});
     check_mistake(kPredict + "--batch 8 --micro-batch 3",
                   {"--batch is 8", "multiple of --micro-batch (3)"});
+    check_mistake(kPredict + "--micro-batch -1",
+                  {"--micro-batch is -1", "to 1000000, or 0 for the whole batch"});
     check_mistake(kPredict + "--recompute al",
                   {"--recompute", "\"al\"", "full or keep_attention or none"});
     check_mistake(kPredict + "--micro-bacth 3",
