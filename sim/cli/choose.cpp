@@ -88,7 +88,8 @@ void add_choose(CLI::App& app, Command& chosen) {
     command->add_option("--days", flags->days, "days until the run must have ended; default: any");
     command->add_option("--budget", flags->budget, "dollars for the whole run; default: any");
     command->add_option("--owned", flags->owned,
-                        "a machine that you have: it costs its electricity alone");
+                        "a machine that you have, a node with all its GPUs: it costs its "
+                        "electricity alone");
     const Option& compute = training_option("compute");
     command->add_option(option_flag(compute), flags->compute, option_help(compute));
     add_quotes_flag(*command, flags->money);

@@ -149,7 +149,8 @@ bool is_aligned_right(Unit unit);
 /// Lines of aligned columns, each after `indent`; "" without rows. Columns without a value are left
 /// out.
 std::string to_text(const Table& table, std::string_view indent = "");
-/// The lines of a text, those that are wider than a table may be broken between words.
+/// The lines of a text, those that are wider than a table may be broken between words, and those of
+/// a command before flags, so that a shell reads on.
 std::string folded(const std::string& text);
 /// A line of keys, then one line per row; missing values are empty. Numbers have this many
 /// significant digits: 17 read back to the same number, and digits after the tenth are noise.

@@ -193,6 +193,23 @@ std::size_t break_of(const std::string& line, std::size_t indent) {
     return out;
 }
 
+/// The last space before a flag within the width, less the " \" with which a shell reads on, or
+/// else the first one behind; npos: none.
+std::size_t break_of_command(const std::string& line, std::size_t indent) {
+    constexpr std::string_view kNext = " --";
+    std::size_t out = std::string::npos;
+    for (std::size_t i = line.find(kNext, indent); i != std::string::npos;
+         i = line.find(kNext, i + 1)) {
+        const std::string before = line.substr(0, i);
+        if (std::ranges::count(before, '\'') % 2 != 0) continue;  // within a quoted word
+        const bool within = width_of(before) + 2 <= kWidestTable;
+        if (!within && out != std::string::npos) break;
+        out = i;
+        if (!within) break;
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string folded(const std::string& text) {
@@ -204,10 +221,11 @@ std::string folded(const std::string& text) {
         const bool has_label = label != std::string::npos && label < begin + kLongestRemark;
         const std::size_t indent = has_label ? line.find_first_not_of(' ', label) : begin + 2;
         const bool is_command = line.compare(begin, 6, "./dev ") == 0;
-        while (!is_command && width_of(line) > kWidestTable) {
-            const std::size_t cut = break_of(line, indent);
+        while (width_of(line) > kWidestTable) {
+            const std::size_t cut =
+                is_command ? break_of_command(line, indent) : break_of(line, indent);
             if (cut == std::string::npos) break;
-            out += line.substr(0, cut) + '\n';
+            out += line.substr(0, cut) + (is_command ? " \\\n" : "\n");
             line = std::string(indent, ' ') + line.substr(cut + 1);
         }
         out += line + '\n';

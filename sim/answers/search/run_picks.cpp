@@ -44,8 +44,11 @@ bool meets(const RunQuestion& question, const RunWay& one) {
 }
 
 std::string time_and_money(const RunWay& one) {
-    const std::string money = one.priced ? format_usd(one.run.usd.value) : "no price is known";
-    return fmt::format("{}, {}{}", format_days(one.run.days), money,
+    const std::string days = format_days(one.run.days);
+    if (one.owned && !one.run.kwh)
+        return days + ", for electricity alone, of which the profile says nothing";
+    if (!one.priced) return days + ", no price is known";
+    return fmt::format("{}, {}{}", days, format_usd(one.run.usd.value),
                        one.owned ? " for electricity" : "");
 }
 
@@ -79,8 +82,9 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
                });
     };
     if (std::ranges::any_of(candidates, meets_both)) {
+        const std::string limits = limits_name(question);
         pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
-             "You own it, and it meets the deadline and the budget.");
+             limits.empty() ? "You own it." : fmt::format("You own it, and it meets {}.", limits));
         const auto best = [&](const auto& less) {
             const RunWay* first = nullptr;
             for (const RunWay& one : candidates)
@@ -89,9 +93,7 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
         };
         const bool both = best(cheaper) == best(faster);
         const std::string of =
-            limits_name(question).empty()
-                ? "."
-                : fmt::format(" of the ways that meet {}.", limits_name(question));
+            limits.empty() ? "." : fmt::format(" of the ways that meet {}.", limits);
         pick(meets_both, cheaper,
              (both ? "It costs the least and is the fastest" : "It costs the least") + of);
         if (!both) pick(meets_both, faster, "It is the fastest" + of);

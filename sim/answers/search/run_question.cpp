@@ -56,7 +56,9 @@ RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned)
     out.answer = std::make_shared<const ScenarioAnswer>(
         answer_scenario(planned, {.band = Wanted::Band::where_it_fits}));
     const CostAnswer& cost = out.answer->cost;
-    out.owned = planned.machine.machine == question.owned;
+    // Its node; further ones are rented.
+    out.owned = planned.machine.machine == question.owned &&
+                static_cast<double>(out.gpus()) <= out.answer->scenario.machine.host.gpus;
     Payment electricity;
     electricity.pays_electricity = true;
     out.run = out.owned ? run_cost(out.answer->report(), electricity, question.tokens, cost.energy,
@@ -118,8 +120,7 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
     try {
         if (auto one = one_gpu(question, asked, machine)) found(std::move(*one));
         const double of_node = read_machine({machine, {}, {}}).spec.host.gpus;
-        const std::int64_t most = machine == question.owned ? 1 : kMostNodes;
-        for (std::int64_t nodes = 1; of_node > 1 && nodes <= most; nodes *= 2) {
+        for (std::int64_t nodes = 1; of_node > 1 && nodes <= kMostNodes; nodes *= 2) {
             RunWay one = candidate_of(
                 question, on_gpus(asked, machine, nodes * static_cast<std::int64_t>(of_node)));
             const bool enough = one.fits() && ends_in_time(question, one);
@@ -129,16 +130,6 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
     } catch (const InputError&) {
         // A rule of the schedule, or a number of the machine that is not known.
     }
-}
-
-/// The owned one first.
-std::vector<std::string> machines_of(const RunQuestion& question,
-                                     const std::vector<Quote>& quotes) {
-    std::vector<std::string> out;
-    if (!question.owned.empty()) out.push_back(question.owned);
-    for (const std::string& id : priced_machines(quotes))
-        if (id != question.owned) out.push_back(id);
-    return out;
 }
 
 }  // namespace
@@ -163,6 +154,16 @@ PlannedScenario run_scenario(const RunQuestion& question) {
     return out;
 }
 
+std::vector<std::string> tried_machines(const RunQuestion& question) {
+    std::vector<std::string> out;
+    if (!question.owned.empty()) out.push_back(question.owned);
+    const std::vector<Quote> quotes =
+        question.quotes ? read_quotes(*question.quotes) : std::vector<Quote>();
+    for (const std::string& id : priced_machines(quotes))
+        if (id != question.owned) out.push_back(id);
+    return out;
+}
+
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress) {
     const PlannedScenario asked = run_scenario(question);
@@ -170,7 +171,7 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     read_model(asked.model);
     read_training(asked);
     if (!question.owned.empty()) resolve_machine(read_machine_profile(question.owned, "--owned"));
-    const std::vector<std::string> machines = machines_of(question, read_money(asked).quotes);
+    const std::vector<std::string> machines = tried_machines(question);
     std::atomic<std::size_t> done = 0;
     progress(0, machines.size());
     in_threads(machines.size(), [&](std::size_t i) {

@@ -24,7 +24,7 @@ struct RunQuestion {
     std::int64_t context = 4096;  ///< tokens of a sequence
     std::optional<double> days;   ///< the deadline
     std::optional<double> usd;    ///< the budget of the run
-    std::string owned;            ///< a machine that costs no more than its electricity; or empty
+    std::string owned;            ///< a node that costs no more than its electricity; or empty
     std::optional<std::string> quotes;   ///< a file, as --quotes takes it
     std::optional<std::string> compute;  ///< precision of products, as --compute takes it
     bool operator==(const RunQuestion&) const = default;
@@ -52,12 +52,14 @@ struct RunWay {
     std::string name() const;
 };
 
+/// The owned machine first, then each machine of the library that has a price or a quote.
+std::vector<std::string> tried_machines(const RunQuestion& question);
+
 using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 
-/// Each machine of the library that has a price or a quote, and the owned one: one GPU with host memory and a
-/// system that a program executes there today, then the fewest nodes that hold the model and meet
-/// the deadline. `found` gets each, `progress` how many machines of all are done. Throws
-/// InputError.
+/// Each of tried_machines(): one GPU with host memory and a system that a program executes there
+/// today, then the fewest nodes that hold the model and meet the deadline. `found` gets each,
+/// `progress` how many machines of all are done. Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 

@@ -52,20 +52,22 @@ std::string limits_words(const RunQuestion& question) {
 std::string counts_words(const RunQuestion& question, const std::vector<RunWay>& ways) {
     const auto meeting =
         std::ranges::count_if(ways, [&](const RunWay& one) { return meets(question, one); });
-    std::vector<std::string> unpriced;
-    bool own_fits = question.owned.empty();
+    std::vector<std::string> unpriced, without = tried_machines(question);
     for (const RunWay& one : ways) {
         if (!one.priced) unpriced.push_back(one.name());
-        own_fits = own_fits || one.owned;
+        std::erase(without, one.machine());
     }
     std::string out = fmt::format("{} fit in memory", format_number_of(std::ssize(ways), "way"));
     if (const std::string limits = limits_name(question); !limits.empty())
         out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
     out += ".";
-    if (!own_fits) out += fmt::format(" It does not fit on {}.", question.owned);
     if (!unpriced.empty())
         out +=
             fmt::format(" Not proposed, since no price is known: {}.", fmt::join(unpriced, ", "));
+    if (!without.empty())
+        out += fmt::format(
+            " Left out, since no program that runs there today has a plan that fits: {}.",
+            fmt::join(without, ", "));
     return out;
 }
 
@@ -95,6 +97,35 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
     add_beside_speed(columns, "tokens_per_s",
                      [](const RunWay& one) { return &one.answer->report().asked; });
     return table_of<RunWay>(ways, columns);
+}
+
+/// Commands that tell more of a way: its step, and all ways to pay for it. Of what an owner pays,
+/// `cost` would tell a rent.
+std::vector<std::string> commands_of(const RunWay& one) {
+    std::vector<std::string> out = {command_line(one.answer->planned)};
+    if (!one.owned) out.push_back(command_line(one.answer->planned, "cost"));
+    return out;
+}
+
+/// The command that compares the picks which are paid for; "" if fewer than two are.
+std::string report_command(const RunQuestion& question, const std::vector<RunWay>& ways,
+                           const std::vector<RunPick>& picks) {
+    std::string machines;
+    std::size_t count = 0;
+    for (const RunPick& pick : picks) {
+        const RunWay& one = ways[pick.candidate];
+        if (one.owned) continue;
+        machines +=
+            one.gpus() == 1
+                ? " --machine " + shell_quoted(one.machine())
+                : fmt::format(" --cluster {}",
+                              shell_quoted(fmt::format("{}:{}", one.machine(), one.gpus())));
+        ++count;
+    }
+    return count < 2 ? ""
+                     : fmt::format("./dev run sluice report{}{}{} --out choice.html",
+                                   scenario_flags(run_scenario(question)), machines,
+                                   money_flags(run_scenario(question)));
 }
 
 }  // namespace
@@ -154,15 +185,25 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
                        format_thousands(static_cast<double>(asked.training.tokens())),
                        format_thousands(static_cast<double>(asked.training.sequence)));
     int number = 0;
-    for (const RunPick& pick : pick_ways(question, ways)) {
+    const std::vector<RunPick> picks = pick_ways(question, ways);
+    for (const RunPick& pick : picks) {
         const RunWay& one = ways[pick.candidate];
         out += fmt::format("\n{}. {}: {}\n", ++number, one.name(), time_and_money(one));
         std::vector<std::string> sentences = run_warnings(question, one);
         sentences.insert(sentences.begin(), pick.why);
         out += fmt::format("   {}\n   {}\n", fmt::join(sentences, " "), run_explanation(one));
-        out += fmt::format("   {}\n", command_line(one.answer->planned, "cost"));
+        for (const std::string& command : commands_of(one)) out += fmt::format("   {}\n", command);
     }
-    return out + "\n" + counts_words(question, ways) + "\n" + to_text(ways_table(question, ways));
+    out += fmt::format(
+        "\n{}\n{}\n`./dev predict` tells the memory and the time of a step, `sluice "
+        "cost` all ways to pay for it.",
+        counts_words(question, ways), to_text(ways_table(question, ways)));
+    const std::string report = report_command(question, ways, picks);
+    return out +
+           (report.empty()
+                ? "\n"
+                : fmt::format(" One page on these machines, each with its fastest plan:\n{}\n",
+                              report));
 }
 
 std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways) {
@@ -174,7 +215,7 @@ std::string run_json(const RunQuestion& question, const std::vector<RunWay>& way
                          {"why", pick.why},
                          {"warnings", run_warnings(question, one)},
                          {"explanation", run_explanation(one)},
-                         {"command", command_line(one.answer->planned, "cost")}});
+                         {"commands", commands_of(one)}});
     }
     return readable_json({{"model", model_of(question.model)},
                           {"task", task_name(question.task)},

@@ -158,7 +158,7 @@ std::string scenario_flags(const PlannedScenario& planned) {
     add("--model", planned.model.model);
     if (planned.model.layers) add("--layers", *planned.model.layers);
     if (planned.model.untied) out += " --untied";
-    add("--machine", planned.machine.machine);
+    if (!planned.machine.machine.empty()) add("--machine", planned.machine.machine);
     if (planned.machine.host_memory) add("--host-memory", *planned.machine.host_memory);
     for (const std::string& setting : planned.machine.settings) add("--set", setting);
     for (const Option& option : training_options())
@@ -167,10 +167,8 @@ std::string scenario_flags(const PlannedScenario& planned) {
     return out;
 }
 
-std::string command_line(const PlannedScenario& planned, const std::string& command) {
-    std::string out = command == "predict" ? "./dev predict" : "./dev run sluice " + command;
-    out += scenario_flags(planned) + " --plan given";
-    if (command != "cost") return out;
+std::string money_flags(const PlannedScenario& planned) {
+    std::string out;
     for (const MoneyOption& option : money_options()) {
         const auto given = planned.money.find(option.field);
         if (given == planned.money.end()) continue;
@@ -180,6 +178,14 @@ std::string command_line(const PlannedScenario& planned, const std::string& comm
             out += " " + money_flag(option);
     }
     return out;
+}
+
+std::string command_line(const PlannedScenario& planned, const std::string& command) {
+    PlannedScenario told = planned;
+    if (command != "cost")
+        std::erase_if(told.money, [](const auto& one) { return one.first != "quotes"; });
+    return (command == "predict" ? "./dev predict" : "./dev run sluice " + command) +
+           scenario_flags(told) + " --plan given" + money_flags(told);
 }
 
 }  // namespace sluice

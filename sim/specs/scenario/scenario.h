@@ -72,8 +72,10 @@ CostQuery read_money(const PlannedScenario& planned);
 std::string shell_quoted(const std::string& word);
 /// " --model ... --machine ... --batch 32", quoted for a shell: all but money.
 std::string scenario_flags(const PlannedScenario& planned);
+/// " --tokens 5e9 --quotes bids.csv", quoted for a shell.
+std::string money_flags(const PlannedScenario& planned);
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another command
-/// that takes a scenario's flags and --plan; money only if that takes money ("cost").
+/// that takes a scenario's flags and --plan. Of money only quotes, unless it is "cost".
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
 
 }  // namespace sluice

@@ -166,7 +166,8 @@ TEST_CASE("table: long lines of a text are broken between words, below their tex
     CHECK(folded(one_word) == one_word);
 }
 
-TEST_CASE("table: a line is folded by characters, and not within a command's flags", "[report]") {
+TEST_CASE("table: a line is folded by characters, and a command so that a shell reads on",
+          "[report]") {
     std::string umlauts;
     for (int i = 0; i < 100; ++i) umlauts += "\u00e4";
     CHECK(folded(umlauts + " word") == umlauts + " word");
@@ -176,5 +177,12 @@ TEST_CASE("table: a line is folded by characters, and not within a command's fla
     CHECK(folded(long_words + " with " + flags + " it fits") ==
           long_words + " with\n  " + flags + " it fits");
     const std::string command = "./dev run sluice cost " + std::string(150, 'm') + " --batch 8";
-    CHECK(folded("   " + command) == "   " + command);
+    CHECK(folded("   " + command) ==
+          "   ./dev run sluice cost " + std::string(150, 'm') + " \\\n     --batch 8");
+    const std::string flag = " --host-memory 512GB", quoted = " --model 'a --b'";
+    CHECK(folded("./dev predict" + quoted + flag + flag + flag + flag + flag + flag + flag) ==
+          "./dev predict" + quoted + flag + flag + flag + flag + flag + flag + " \\\n " + flag);
+    // No break within quotes, where a shell would read the \ as a letter.
+    const std::string long_word = " --model '" + std::string(150, 'm') + " --b'";
+    CHECK(folded("./dev predict" + long_word) == "./dev predict \\\n " + long_word);
 }

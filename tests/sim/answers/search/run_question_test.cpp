@@ -1,6 +1,9 @@
 // Which ways are proposed for a run?
 #include "sim/answers/search/run_question.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"
 
@@ -72,6 +75,10 @@ TEST_CASE("run question: an owned machine that meets both comes first", "[search
     std::vector<RunWay> ways = {way("cheap", 20, 1), way("own", 25, 300)};
     ways[1].owned = true;
     CHECK(names({}, ways) == std::vector<std::string>{"own", "cheap"});
+    CHECK(pick_ways({}, ways)[0].why == "You own it.");
+    CHECK_THAT(time_and_money(ways[1]), ContainsSubstring("of which the profile says nothing"));
+    ways[1].run.kwh = Banded{100};
+    CHECK_THAT(time_and_money(ways[1]), ContainsSubstring(", $300.00 for electricity"));
     RunQuestion soon;
     soon.days = 22;
     CHECK(names(soon, ways) == std::vector<std::string>{"cheap"});
@@ -127,4 +134,34 @@ TEST_CASE("choose: the command proposes a machine and alternatives, and says why
                              {flag + " is \"" + wrong + "\", expected " + expected});
     check_sluice_mistake("choose --model qwen2.5-7b --owned 8xh200",
                          {"--owned: unknown machine \"8xh200\""});
+}
+
+TEST_CASE("choose: predict tells the speed of a proposed way, and further nodes are rented",
+          "[search]") {
+    using namespace sluice::test;
+    // One owned node takes 0.064 days, so it meets the first deadline and not the second.
+    for (const auto& [days, owned_first] : {std::pair("0.2", true), {"0.05", false}}) {
+        const Result json = shell(kSluice + "choose --model 3B --tokens 1B --days " + days +
+                                  " --owned h200-sxm-pcie5 --json 2>/dev/null");
+        const auto answer = nlohmann::json::parse(json.output);
+        const auto way_named = [&](const std::string& name) {
+            const auto one = std::ranges::find_if(
+                answer["ways"], [&](const auto& way) { return way["way"] == name; });
+            REQUIRE(one != answer["ways"].end());
+            return *one;
+        };
+        CHECK(way_named("8 x h200-sxm-pcie5")["owned"] == true);
+        if (!owned_first) CHECK(way_named("16 x h200-sxm-pcie5")["owned"] == false);
+        REQUIRE(answer["picks"].size() >= 2);
+        CHECK(way_named(answer["picks"][0]["way"])["owned"] == owned_first);
+        for (const auto& pick : answer["picks"]) {
+            const auto way = way_named(pick["way"]);
+            CHECK(pick["commands"].size() == (way["owned"] ? 1 : 2));
+            const std::string command = pick["commands"][0];
+            const std::string before = "./dev ";
+            REQUIRE(command.starts_with(before));
+            const Result told = run_sluice(command.substr(before.size()) + " --json");
+            CHECK(nlohmann::json::parse(told.output)["tokens_per_s"] == way["tokens_per_s"]);
+        }
+    }
 }
