@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "planner-gui/pictures/byte_units.h"
+#include "planner-gui/window/report_sheets.h"
 #include "sim/report/answers/answer_reports.h"
 
 namespace sluice {
@@ -19,23 +20,27 @@ namespace {
 
 constexpr double kDocumentDpi = 96;  // of Qt's documents
 constexpr double kPictureScale = 3;  // pixels of a picture for each of the document
-constexpr double kHighest = 0.8;     // of a page: a picture
-constexpr int kMostPages = 6;
+constexpr double kHighest = 0.33;    // of a page: a picture
+constexpr std::size_t kMostPages = 6;
 constexpr int kAppendixColumns = 2;                            // of the appendix
 constexpr double kGap = 20;                                    // between them, in pixels
 constexpr double kLargest = 7, kSmallest = 3.5, kStep = 0.25;  // of letters, in points
+constexpr double kLegible = 6;                                 // points
+constexpr double kOfMany = 0.85;  // of them: letters of tables with many columns
 
 /// The styles that Qt's documents know.
 QString style_of(double points) {
     return QStringLiteral(
                "h1{font-size:%1pt}h2{font-size:%2pt}h3{font-size:%3pt}"
                "p,li,td,th,dt,dd{font-size:%4pt}th{text-align:left;background:#eeeeee}"
-               "code{font-size:%4pt}small{font-size:%4pt}"
+               "table.many th,table.many "
+               "td{font-size:%5pt}code{font-size:%4pt}small{font-size:%4pt}"
                "p,ul,h3{margin-top:2px;margin-bottom:2px}h2{margin-top:8px;margin-bottom:2px}")
         .arg(2 * points)
         .arg(1.5 * points)
         .arg(1.15 * points)
-        .arg(points);
+        .arg(points)
+        .arg(kOfMany * points);
 }
 
 QImage drawn(QSvgRenderer& renderer, double width) {
@@ -69,7 +74,9 @@ QString with_pictures(const QString& html, QTextDocument& document, const QSizeF
                                       kHighest * page.height() * size.width() / size.height());
         const QString name = QStringLiteral("picture:%1").arg(count++);
         document.addResource(QTextDocument::ImageResource, QUrl(name), drawn(renderer, width));
-        out += QStringLiteral("<img src=\"%1\" width=\"%2\" height=\"%3\">")
+        out += QStringLiteral(
+                   "<img src=\"%1\" width=\"%2\" height=\"%3\" "
+                   "style=\"vertical-align:top\">")
                    .arg(name)
                    .arg(width)
                    .arg(width * size.height() / size.width());
@@ -78,71 +85,78 @@ QString with_pictures(const QString& html, QTextDocument& document, const QSizeF
 }
 
 /// Of the document, in pixels.
-QSizeF page_of(const QPageLayout& layout) {
+QSizeF sheet_of(const QPageLayout& layout) {
     return layout.paintRect(QPageLayout::Inch).size() * kDocumentDpi;
 }
 
-struct Part {
-    std::unique_ptr<QTextDocument> document;
-    int columns = 1;
-    int sheets() const { return (document->pageCount() + columns - 1) / columns; }
-};
-
-/// `page`: of a sheet, in pixels of the document.
-Part part_of(const QString& html, const QSizeF& page, double points, int columns) {
-    Part out{std::make_unique<QTextDocument>(), columns};
-    const QSizeF column((page.width() - (columns - 1) * kGap) / columns, page.height());
+/// `sheet`: in pixels of the document.
+ReportPart part_of(const QString& html, const QSizeF& sheet, double points, int columns) {
+    ReportPart out{std::make_unique<QTextDocument>(), columns};
     out.document->setDocumentMargin(0);
     out.document->setDefaultStyleSheet(style_of(points));
-    out.document->setHtml(with_pictures(html, *out.document, page));
-    out.document->setPageSize(column);
+    out.document->setHtml(with_pictures(html, *out.document, sheet));
+    out.document->setTextWidth((sheet.width() - (columns - 1) * kGap) / columns);
     return out;
 }
 
-/// The letters are as large as the number of pages allows.
-std::vector<Part> parts_of(const QString& html, const QSizeF& page) {
+/// What is printed, and where.
+struct Printed {
+    std::vector<ReportPart> parts;
+    std::vector<ReportSheet> sheets;
+};
+
+Printed printed(const QString& html, const QSizeF& sheet, double points) {
     static const QString appendix = QStringLiteral("<div class=\"appendix\">");
     const qsizetype split = html.indexOf(appendix);
     const QString front = html.left(split), back = split < 0 ? QString() : html.mid(split);
-    for (double points = kLargest;; points -= kStep) {
-        std::vector<Part> out;
-        out.push_back(part_of(front, page, points, 1));
-        if (!back.isEmpty()) out.push_back(part_of(back, page, points, kAppendixColumns));
-        int sheets = 0;
-        for (const Part& part : out) sheets += part.sheets();
-        if (sheets <= kMostPages || points <= kSmallest) return out;
-    }
+    Printed out;
+    out.parts.push_back(part_of(front, sheet, points, 1));
+    if (!back.isEmpty()) out.parts.push_back(part_of(back, sheet, points, kAppendixColumns));
+    out.sheets = report_sheets(out.parts, sheet, kGap);
+    return out;
 }
 
-void draw_sheet(QPainter& painter, const Part& part, int sheet, const QSizeF& page) {
-    const QSizeF column = part.document->pageSize();
-    for (int i = 0; i < part.columns; ++i) {
-        const QRectF shown({0, (sheet * part.columns + i) * page.height()}, column);
-        painter.save();
-        painter.translate(i * (column.width() + kGap), -shown.top());
-        painter.setClipRect(shown);
-        QAbstractTextDocumentLayout::PaintContext context;
-        context.clip = shown;
-        context.palette.setColor(QPalette::Text, Qt::black);
-        part.document->documentLayout()->draw(&painter, context);
-        painter.restore();
+/// The letters are as large as the number of pages allows, or a little smaller where that saves a
+/// page.
+Printed printed(const QString& html, const QSizeF& sheet) {
+    double points = kLargest;
+    Printed out = printed(html, sheet, points);
+    while (out.sheets.size() > kMostPages && points > kSmallest)
+        out = printed(html, sheet, points -= kStep);
+    while (points - kStep >= kLegible) {
+        Printed smaller = printed(html, sheet, points -= kStep);
+        if (smaller.sheets.size() < out.sheets.size()) return smaller;
     }
+    return out;
 }
 
-std::vector<Part> parts_of(const Decision& decision, const QPageLayout& layout) {
-    Decision printed = decision;
+void draw(QPainter& painter, const PlacedPiece& one) {
+    painter.save();
+    painter.translate(one.at - one.piece.topLeft());
+    painter.setClipRect(one.piece);
+    QAbstractTextDocumentLayout::PaintContext context;
+    context.clip = one.piece;
+    context.palette.setColor(QPalette::Text, Qt::black);
+    one.document->documentLayout()->draw(&painter, context);
+    painter.restore();
+}
+
+Printed printed(const Decision& decision, const QPageLayout& layout) {
+    Decision on_paper = decision;
     // Paper carries no scenarios that a program could open.
-    for (AskedMachine& asked : printed.request.machines) asked.planned = {};
-    QString html = qtext(decision_html(printed));
+    for (AskedMachine& asked : on_paper.request.machines) asked.planned = {};
+    QString html = qtext(decision_html(on_paper));
     static const QRegularExpression unseen(QStringLiteral("<style.*?</style>|<script.*?</script>"),
                                            QRegularExpression::DotMatchesEverythingOption);
     html.remove(unseen);
+    static const QRegularExpression machine_readable(QStringLiteral("</?data[^>]*>"));
+    html.remove(machine_readable);  // Qt takes the letters within for text outside of the table
     html.replace(
         QStringLiteral("<table"),
         // Qt counts this padding, but not that of a style, when it fits words into columns.
         QStringLiteral("<table cellspacing=\"0\" cellpadding=\"2\" border=\"0\" "
                        "width=\"100%\""));
-    return parts_of(html, page_of(layout));
+    return printed(html, sheet_of(layout));
 }
 
 QPageLayout a4_landscape() {
@@ -153,17 +167,13 @@ QPageLayout a4_landscape() {
 }  // namespace
 
 void print_report(const Decision& decision, QPagedPaintDevice& device) {
-    const QSizeF page = page_of(device.pageLayout());
     QPainter painter(&device);
     const double scale = device.logicalDpiX() / kDocumentDpi;
     painter.scale(scale, scale);
-    bool first = true;
-    for (const Part& part : parts_of(decision, device.pageLayout())) {
-        for (int sheet = 0; sheet < part.sheets(); ++sheet) {
-            if (!first) device.newPage();
-            first = false;
-            draw_sheet(painter, part, sheet, page);
-        }
+    const Printed all = printed(decision, device.pageLayout());
+    for (std::size_t i = 0; i < all.sheets.size(); ++i) {
+        if (i > 0) device.newPage();
+        for (const PlacedPiece& one : all.sheets[i]) draw(painter, one);
     }
 }
 
@@ -181,7 +191,7 @@ QByteArray report_pdf(const Decision& decision) {
 
 QString report_pdf_text(const Decision& decision) {
     QString out;
-    for (const Part& part : parts_of(decision, a4_landscape()))
+    for (const ReportPart& part : printed(decision, a4_landscape()).parts)
         out += part.document->toPlainText() + QLatin1Char('\n');
     return out;
 }

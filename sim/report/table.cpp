@@ -12,6 +12,8 @@
 namespace sluice {
 namespace {
 
+constexpr std::size_t kMany = 16;  // columns; a page prints more in smaller letters
+
 template <typename... Functions>
 struct Overloaded : Functions... {
     using Functions::operator()...;
@@ -156,7 +158,8 @@ bool is_aligned_right(Unit unit) { return unit != Unit::text && unit != Unit::fl
 std::string to_html(const Table& table) {
     if (table.rows.empty()) return "";
     const auto [columns, in_all_rows] = page_columns(table);
-    std::string out = "<div class=\"wide\"><table>\n<thead><tr>";
+    std::string out = fmt::format("<div class=\"wide\"><table{}>\n<thead><tr>",
+                                  columns.size() > kMany ? " class=\"many\"" : "");
     for (const std::size_t i : columns) {
         std::string title = table.columns[i].title;
         std::replace(title.begin(), title.end(), '\n', ' ');
