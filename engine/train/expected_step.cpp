@@ -170,7 +170,7 @@ Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measu
 std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
     const Deviation most = largest_deviation(expected, measured);
     return fmt::format("most of the difference: {} {} is {} {} than predicted, {} of the step",
-                       lane_label(most.lane), most.lane == Lane::compute ? "time" : "exposed time",
+                       lane_words(most.lane), most.lane == Lane::compute ? "time" : "exposed time",
                        format_seconds(std::abs(most.longer)),
                        most.longer < 0 ? "shorter" : "longer",
                        format_percent(std::abs(most.longer) / expected.step));
@@ -185,14 +185,14 @@ std::string against_plan(const ExpectedStep& expected, const TimedPlan& measured
     // A lane may be as fast as planned and still be waited for longer.
     if (most.busy_change > 1)
         return fmt::format("{}; {} takes {:.1f} times as long as planned", speed,
-                           lane_label(most.lane), 1 + most.busy_change);
+                           lane_words(most.lane), 1 + most.busy_change);
     if (std::abs(most.busy_change) >= kLeast && (most.busy_change > 0) == is_slower)
-        return fmt::format("{}; {} {} {} than planned", speed, lane_label(most.lane),
+        return fmt::format("{}; {} {} {} than planned", speed, lane_words(most.lane),
                            format_percent(std::abs(most.busy_change)),
                            is_slower ? "slower" : "faster");
     return fmt::format("{}; compute waits {} {} for {} than planned", speed,
                        format_seconds(std::abs(most.longer)), is_slower ? "longer" : "shorter",
-                       lane_label(most.lane));
+                       lane_words(most.lane));
 }
 
 }  // namespace sluice

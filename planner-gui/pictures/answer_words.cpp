@@ -61,8 +61,10 @@ std::pair<std::string, const char*> faster_words(Lane lane, const FasterLane& fa
 
 QString remedy_sentence(const Remedy& remedy) {
     if (!remedy.faster)
-        return qtext(fmt::format("A faster {} alone would gain less than {:.0f}%.",
-                                 lane_label(remedy.lane), kLeastGain * 100));
+        return qtext(
+            fmt::format("A higher speed of the lane \"{}\" alone would gain less "
+                        "than {:.0f}%.",
+                        lane_words(remedy.lane), kLeastGain * 100));
     const FasterLane& faster = *remedy.faster;
     const auto [words, waits_for] = faster_words(remedy.lane, faster);
     const std::string memory =

@@ -75,7 +75,7 @@ const char* bottleneck_name(Lane lane) {
 }
 
 const char* bottleneck_label(Lane lane) {
-    return lane == Lane::compute ? "GPU compute" : lane_label(lane);
+    return lane == Lane::compute ? "GPU compute" : lane_words(lane);
 }
 
 Step step_of(const StepProgram& program, std::vector<OperationInterval> intervals,

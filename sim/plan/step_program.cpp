@@ -11,21 +11,21 @@ namespace {
 
 struct LaneRow {
     Lane lane;
-    const char *name, *label;
+    const char *name, *label, *words;
 };
 
 const LaneRow& row_of(Lane one) {
     using enum Lane;
     static constexpr LaneRow kRows[] = {
-        {host_to_device, "host_to_device", "H2D"},
-        {compute, "compute", "compute"},
-        {device_to_host, "device_to_host", "D2H"},
-        {optimizer, "optimizer", "optimizer"},
-        {host, "host", "host"},
-        {storage_read, "storage_read", "read"},
-        {storage_write, "storage_write", "write"},
-        {interconnect, "interconnect", "interconnect"},
-        {python, "python", "Python"},
+        {host_to_device, "host_to_device", "to GPU", "copies to the GPU"},
+        {compute, "compute", "compute", "compute"},
+        {device_to_host, "device_to_host", "from GPU", "copies from the GPU"},
+        {optimizer, "optimizer", "optimizer", "optimizer"},
+        {host, "host", "host", "host"},
+        {storage_read, "storage_read", "read", "reads from storage"},
+        {storage_write, "storage_write", "write", "writes to storage"},
+        {interconnect, "interconnect", "interconnect", "interconnect"},
+        {python, "python", "Python", "Python"},
     };
     static_assert(std::size(kRows) == kLaneCount && in_order(kRows, &LaneRow::lane));
     return kRows[static_cast<std::size_t>(one)];
@@ -85,6 +85,8 @@ const KindRow& row_of(OperationKind one) {
 
 const char* lane_name(Lane lane) { return row_of(lane).name; }
 const char* lane_label(Lane lane) { return row_of(lane).label; }
+
+const char* lane_words(Lane lane) { return row_of(lane).words; }
 const char* operation_name(OperationKind kind) { return row_of(kind).name; }
 Lane usual_lane(OperationKind kind) { return row_of(kind).lane; }
 

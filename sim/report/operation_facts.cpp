@@ -17,9 +17,9 @@ std::string label(const TimelineRow& row, OperationId id) {
     return operation_label(row.operation(id), row.report->asked.layers);
 }
 
-/// "weights in 12 (H2D)"
+/// "weights in 12 (copies to the GPU)"
 std::string label_and_lane(const TimelineRow& row, OperationId id) {
-    return fmt::format("{} ({})", label(row, id), lane_label(row.operation(id).lane));
+    return fmt::format("{} ({})", label(row, id), lane_words(row.operation(id).lane));
 }
 
 std::string layer_text(const Operation& operation, int layers) {
@@ -32,12 +32,12 @@ double bytes_of(const Operation& operation) {
     return operation.link_bytes > 0 ? operation.link_bytes : operation.host_bytes;
 }
 
-/// "weights in 12 (H2D, until 1.23 s, the last to end)".
+/// "weights in 12 (copies to the GPU, until 1.23 s, the last to end)".
 std::string wait_text(const TimelineRow& row, const Dependency& wait, bool last) {
     const Seconds end =
         row.interval(wait.operation).end - (wait.previous_step ? row.report->step.seconds : 0);
     return fmt::format("{} ({}, until {}{}{})", label(row, wait.operation),
-                       lane_label(row.operation(wait.operation).lane), moment(end),
+                       lane_words(row.operation(wait.operation).lane), moment(end),
                        wait.previous_step ? ", of the step before" : "",
                        last ? ", the last to end" : "");
 }
@@ -84,7 +84,7 @@ Facts operation_facts(const TimelineRow& row, OperationId id, const BytesText& b
     const Operation& operation = row.operation(id);
     const TimedPlan& report = *row.report;
     Facts out{label(row, id), {}};
-    out.facts = {{"lane", fmt::format("{}, {}", lane_label(row.lane),
+    out.facts = {{"lane", fmt::format("{}, {}", lane_words(row.lane),
                                       report.step.measured ? "measured" : "predicted")},
                  {"layer", layer_text(operation, report.asked.layers)}};
     if (report.asked.training.micro_batches() > 1)

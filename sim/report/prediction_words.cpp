@@ -8,14 +8,15 @@
 namespace sluice {
 namespace {
 
-/// "H2D 61 GB/s (now 55.3; both ways 52, now 47)": the rates that would be faster by the factor.
+/// "copies to the GPU at 61 GB/s (now 55.3; both ways 52, now 47)": the rates that would be faster
+/// by the factor.
 std::string faster_words(Lane lane, const FasterLane& faster) {
     const double rate = faster.rate / kGiga, both = faster.both_ways / kGiga;
     switch (lane) {
         case Lane::host_to_device:
         case Lane::device_to_host:
-            return fmt::format("{} {:.0f} GB/s (now {:.1f}; both ways {:.0f}, now {:.0f})",
-                               lane_label(lane), rate * faster.factor, rate, both * faster.factor,
+            return fmt::format("{} at {:.0f} GB/s (now {:.1f}; both ways {:.0f}, now {:.0f})",
+                               lane_words(lane), rate * faster.factor, rate, both * faster.factor,
                                both);
         case Lane::storage_read:
         case Lane::storage_write:
@@ -102,8 +103,8 @@ std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes)
 
 std::string remedy_text(const Remedy& remedy) {
     if (!remedy.faster)
-        return fmt::format("a faster {} alone brings less than {:.0f}%", lane_label(remedy.lane),
-                           kLeastGain * 100);
+        return fmt::format("a faster lane \"{}\" alone brings less than {:.0f}%",
+                           lane_words(remedy.lane), kLeastGain * 100);
     const FasterLane& faster = *remedy.faster;
     const std::string memory =
         faster.host_memory > 0

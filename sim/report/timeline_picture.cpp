@@ -30,7 +30,7 @@ constexpr const char* kNote =
     "waits for that lane. Point at a block to see its times and bytes.";
 
 std::string row_title(const Timeline& timeline, const TimelineRow& row) {
-    const std::string lane = lane_label(row.lane);
+    const std::string lane = lane_words(row.lane);
     if (!timeline.has_measured()) return lane;
     return lane + (row.measured_below ? " measured" : " predicted");
 }

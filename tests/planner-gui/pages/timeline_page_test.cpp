@@ -117,7 +117,7 @@ TEST_CASE("keys select operations, which the page then describes", "[pages]") {
     CHECK(*view.selected_place() == first);
     QTest::keyClick(&view, Qt::Key_Down);
     CHECK(view.selected_place()->row == first.row + 1);
-    CHECK(says(page, QStringLiteral("lane D2H")));
+    CHECK(says(page, QStringLiteral("lane copies from the GPU")));
     QTest::keyClick(&view, Qt::Key_Return);
     const Block& block = view.timeline().block(*view.selected_place());
     CHECK(view.time_view().length() == Approx(1.2 * (block.end - block.start)).epsilon(0.2));

@@ -159,7 +159,7 @@ TEST_CASE("what is too short for a pixel is drawn together, however many", "[pic
 TEST_CASE("facts of an operation", "[pictures]") {
     const Timeline timeline(one_layer());
     const Facts copy = operation_facts(timeline.rows()[0], 0);
-    CHECK(value(copy, "lane") == "H2D, predicted");
+    CHECK(value(copy, "lane") == "copies to the GPU, predicted");
     CHECK(value(copy, "start") == "-200.0 ms");
     CHECK(value(copy, "duration") == "200.0 ms");
     CHECK(value(copy, "bytes") == "10.0 GB");

@@ -15,10 +15,11 @@ inline Operation made_operation(OperationKind kind, Lane lane, std::vector<Depen
     return operation;
 }
 
-/// One layer on three lanes, 1 s a step. H2D works ahead of the step, the optimizer beyond its end:
+/// One layer on three lanes, 1 s a step. The lane to the GPU works ahead of the step, the optimizer
+/// beyond its end:
 ///
 ///              -0.2   0     0.25  0.3       0.8    1.0   1.3
-///   H2D         |w 0  |                      (w 0 of the next step)
+///   to GPU      |w 0  |                      (w 0 of the next step)
 ///   compute           |f 0  | waits |b 0     | waits
 ///   optimizer                                |u 0          |
 ///

@@ -100,7 +100,7 @@ TEST_CASE("svg: what starts before the step or ends after it is cut and drawn at
     CHECK(weights[0].x == Approx(zero + 0.8 * second).margin(0.01));
     CHECK(weights[0].width == Approx(0.2 * second).margin(0.01));
     CHECK(weights[0].y + weights[0].height <
-          rectangles(svg, "forward 0")[0].y);  // H2D is the first row
+          rectangles(svg, "forward 0")[0].y);  // copies to the GPU are the first row
 }
 
 TEST_CASE("svg: compute's pauses are marked with what they wait for", "[report]") {
@@ -114,7 +114,8 @@ TEST_CASE("svg: compute's pauses are marked with what they wait for", "[report]"
     CHECK(waits[1].x == Approx(zero + 0.8 * second).margin(0.01));
     CHECK(waits[1].width == Approx(0.2 * second).margin(0.01));  // 0.8 ... 1 s
     CHECK(rectangles(svg, "compute waits 50.0 ms\nfor: update 0 (optimizer)").size() == 1);
-    CHECK(rectangles(svg, "compute waits 200.0 ms\nfor: weights in 0 (H2D)").size() == 1);
+    CHECK(rectangles(svg, "compute waits 200.0 ms\nfor: weights in 0 (copies to the GPU)").size() ==
+          1);
 }
 
 TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]") {
@@ -122,7 +123,7 @@ TEST_CASE("svg: title and lanes say speed, busy and exposed shares", "[report]")
     CHECK_THAT(svg, ContainsSubstring(">tiny on box<"));
     CHECK_THAT(svg, ContainsSubstring(
                         ">predicted: batch 4 x 1,000 tokens, 1.00 s a step, 4,000 tokens/s<"));
-    CHECK_THAT(svg, ContainsSubstring(">20% busy, 20% exposed<"));   // H2D
+    CHECK_THAT(svg, ContainsSubstring(">20% busy, 20% exposed<"));   // copies to the GPU
     CHECK_THAT(svg, ContainsSubstring(">75% busy, 25% waits<"));     // compute
     CHECK_THAT(svg, ContainsSubstring(">50% busy, 5.0% exposed<"));  // optimizer
     CHECK(rectangles(svg,
