@@ -178,6 +178,8 @@ std::string values_text(const VariedNumber& number, const std::vector<double>& v
 std::string value_label(const VariedNumber& number, double value) {
     const bool is_choice = number.option != nullptr && !number.option->choices.empty();
     if (is_choice) return values_text(number, {value});
+    if (number.option != nullptr && value == 0 && !number.option->zero.empty())
+        return number.option->zero;
     if (number.option != nullptr && number.option->is_memory && value > 0)
         return format_bytes(value);
     if (std::floor(value) == value) return format_thousands(value);

@@ -67,6 +67,7 @@ FieldRow::FieldRow(const QString& field, const QString& label, Kind kind,
     if (kind == Kind::text) {
         auto* const line = new QLineEdit(this);
         line->setMinimumWidth(fontMetrics().averageCharWidth() * 8);
+        connect(line, &QLineEdit::textChanged, this, &FieldRow::showUnit);
         connect(line, &QLineEdit::textEdited, this, &FieldRow::edited);
         editor_ = line;
     } else {
@@ -130,6 +131,7 @@ void FieldRow::setText(const QString& text) {
         return;
     }
     line()->setText(text);
+    showUnit();  // while signals are blocked
 }
 
 void FieldRow::setChoices(const std::vector<std::pair<QString, QString>>& choices) {
@@ -154,8 +156,20 @@ void FieldRow::setPlaceholder(const QString& text) {
 
 void FieldRow::setUnit(const QString& unit) {
     constexpr int kLongest = 10;  // longer ones are in the help
-    unit_->setText(unit);
-    unit_->setVisible(!unit.isEmpty() && unit.size() <= kLongest);
+    unit_words_ = unit.size() <= kLongest ? unit : QString();
+    showUnit();
+}
+
+void FieldRow::setZero(const QString& words) {
+    zero_ = words;
+    setPlaceholder(words);
+    showUnit();
+}
+
+void FieldRow::showUnit() {
+    const bool zero = !zero_.isEmpty() && text() == QLatin1String("0");
+    unit_->setText(zero ? QStringLiteral("= ") + zero_ : unit_words_);
+    unit_->setVisible(!unit_->text().isEmpty());
 }
 
 void FieldRow::setHelp(const QString& help) {

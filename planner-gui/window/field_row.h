@@ -32,6 +32,8 @@ class FieldRow : public QWidget {
     /// Shown while the field is empty: the default.
     void setPlaceholder(const QString& text);
     void setUnit(const QString& unit);
+    /// Shown in place of the unit beside a 0, and while the field is empty: "the whole batch".
+    void setZero(const QString& words);
     void setHelp(const QString& help);
     /// Shows the help below the editor, too.
     void showHelp(bool on);
@@ -47,8 +49,10 @@ class FieldRow : public QWidget {
 
   private:
     QLineEdit* line() const;
+    void showUnit();
 
     QString field_;
+    QString unit_words_, zero_;
     QLabel* label_;
     QLabel* unit_;
     QLabel *mistake_, *help_;

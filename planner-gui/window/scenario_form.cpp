@@ -176,6 +176,8 @@ void ScenarioForm::addTraining() {
         row->setHelp(window_text(option_help(option)));
         row->setPlaceholder(qtext(option_text(TrainingSpec{}, option)));
         if (!option.is_memory) row->setUnit(QString::fromLatin1(option.unit));
+        if (!option.zero.empty() && option.get(TrainingSpec{}) == 0)
+            row->setZero(qtext(option.zero));
     }
 }
 

@@ -32,6 +32,13 @@ Option with_numbers(Option declared, std::string numbers) {
     return declared;
 }
 
+/// An option whose 0 is no number of its unit.
+Option with_zero(Option declared, const char* zero) {
+    declared.zero = zero;
+    declared.help += std::string("; 0: ") + zero;
+    return declared;
+}
+
 template <typename Enum>
 int index(Enum value) {
     return static_cast<int>(value);
@@ -78,10 +85,12 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::batch>("batch", "sequences", 1, 1'000'000,
                                         "sequences a step, of all GPUs together"));
     options.push_back(with_numbers(
-        option<&T::micro_batch>(
-            "micro_batch", "sequences", 0, 1'000'000,
-            "sequences that pass a layer (streamed) or the model (other schedules) together; 0: "
-            "the whole batch, or each GPU's part of it, cut by the passes"),
+        with_zero(
+            option<&T::micro_batch>("micro_batch", "sequences", 0, 1'000'000,
+                                    "sequences that pass a layer (streamed) or the model (other "
+                                    "schedules) together, of each GPU's part of the batch, cut by "
+                                    "the passes"),
+            "the whole batch"),
         "a whole number of sequences to 1000000, or 0 for the whole batch"));
     options.push_back(option<&T::passes>(
         "passes", "", 1, 1024,
@@ -94,10 +103,10 @@ std::vector<Option> declare_training_options() {
     options.push_back(option<&T::gradient_slabs>(
         "gradient_slabs", "layers", 1, 64,
         "layer gradients that wait on the device for their copy to the host"));
-    options.push_back(
+    options.push_back(with_zero(
         option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
-                                        "pinned layer gradients that wait for the optimizer; 0: "
-                                        "the schedule's own (streamed 4, megatrain 12)"));
+                                        "pinned layer gradients that wait for the optimizer"),
+        "the schedule's own (streamed 4, megatrain 12)"));
     options.push_back(
         option<&T::compute>("compute", "", 0, 1, "precision of the layers' matrix products",
                             {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
@@ -195,10 +204,11 @@ std::vector<Option> declare_training_options() {
                                                "rank of the low-rank adapters (LoRA) of all linear "
                                                "layers, which alone are trained; 0: all "
                                                "weights are trained"));
-    options.push_back(option<&T::busy_experts>(
-        "busy_experts", "", 0, 65'536,
-        "experts of a layer that tokens reach, evenly spread; an untrained router may choose the "
-        "same ones for every token; 0: all"));
+    options.push_back(with_zero(
+        option<&T::busy_experts>("busy_experts", "", 0, 65'536,
+                                 "experts of a layer that tokens reach, evenly spread; an "
+                                 "untrained router may choose the same ones for every token"),
+        "all"));
     options.push_back(option<&T::checkpoint_interval>("checkpoint_interval", "layers", 1, 10'000,
                                                       "layers between checkpoints"));
     options.push_back(option<&T::fork>(
@@ -218,18 +228,19 @@ std::vector<Option> declare_training_options() {
                                 "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit "
                                 "moments), 5 or 4 (8-bit moments and a master of 24 or 16 bits)"),
         state_bytes_choices_in_words()));
-    options.push_back(option<&T::optimizer_threads>(
-        "optimizer_threads", "threads", 0, 1024,
-        "threads of the optimizer; 0: the fastest number on the machine"));
+    options.push_back(with_zero(option<&T::optimizer_threads>("optimizer_threads", "threads", 0,
+                                                              1024, "threads of the optimizer"),
+                                "the fastest number on the machine"));
     options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
                                            {{"speculative", index(Clipping::speculative)},
                                             {"exact", index(Clipping::exact)},
                                             {"off", index(Clipping::off)}}));
     options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000,
                                                     "tokens whose logits exist at once"));
-    options.push_back(option<&T::feed_forward_chunk_tokens>(
-        "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
-        "tokens whose feed-forward activations exist at once; 0: the whole micro-batch"));
+    options.push_back(with_zero(option<&T::feed_forward_chunk_tokens>(
+                                    "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
+                                    "tokens whose feed-forward activations exist at once"),
+                                "the whole micro-batch"));
     options.push_back(
         option<&T::attend_within>("attend_within", "", 0, 1,
                                   "what a token attends to: all of its sequence before it, or of "
@@ -240,10 +251,11 @@ std::vector<Option> declare_training_options() {
         "document_tokens", "tokens", 0, 100'000'000,
         "length of a mean token's document, for predictions of attention within documents; 0: that "
         "of a sequence, the most that it can be"));
-    options.push_back(
+    options.push_back(with_zero(
         option<&T::distinct_tokens>("distinct_tokens", "tokens", 0, 100'000'000,
                                     "different tokens in a batch; their embedding rows are updated "
-                                    "between two steps; 0: every token differs"));
+                                    "between two steps"),
+        "every token differs"));
     options.push_back(option<&T::sub_group_elements>(
         "sub_group_elements", "elements", 0, 100'000'000'000,
         "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the schedule's "
@@ -257,35 +269,13 @@ std::vector<Option> declare_training_options() {
         "offload_percent", "percent", 0, 100,
         "share of the sub-groups that the processor updates (DeepSpeed's ratio); states of the "
         "others stay on the device"));
-    options.push_back(memory_option<&T::device_budget_bytes>(
-        "device_budget_bytes", "limit of device memory; 0: all of it"));
-    options.push_back(memory_option<&T::host_budget_bytes>("host_budget_bytes",
-                                                           "limit of host memory; 0: all of it"));
+    options.push_back(with_zero(
+        memory_option<&T::device_budget_bytes>("device_budget_bytes", "limit of device memory"),
+        "all of it"));
+    options.push_back(
+        with_zero(memory_option<&T::host_budget_bytes>("host_budget_bytes", "limit of host memory"),
+                  "all of it"));
     return options;
-}
-
-[[noreturn]] void wrong(const Option& option, std::string_view text, std::string_view where) {
-    if (!option.choices.empty()) {
-        std::vector<std::string> names;
-        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
-        throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
-                                     fmt::join(names, " or "), did_you_mean(text, names)));
-    }
-    if (!option.numbers.empty())
-        throw InputError(fmt::format("{} is {}, expected {}", where, text, option.numbers));
-    const std::string unit = option.unit[0] == '\0' ? "" : fmt::format("of {} ", option.unit);
-    throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
-                                 text, option.is_memory ? "memory size or " : "whole ", unit,
-                                 option.low, option.high));
-}
-
-/// "; only megatrain", of an option that other schedules do not have.
-std::string only_schedules(const Option& option) {
-    std::vector<std::string> names;
-    for (const ScheduleRecord& record : schedule_table())
-        if (has_option(Schedule(record), option)) names.emplace_back(record.name);
-    if (names.size() == schedule_table().size()) return "";
-    return fmt::format("; only {}", fmt::join(names, ", "));
 }
 
 }  // namespace

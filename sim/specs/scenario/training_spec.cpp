@@ -1,6 +1,7 @@
 #include "sim/specs/scenario/training_spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,33 @@
 #include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
+namespace {
+
+[[noreturn]] void wrong(const Option& option, std::string_view text, std::string_view where) {
+    if (!option.choices.empty()) {
+        std::vector<std::string> names;
+        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
+                                     fmt::join(names, " or "), did_you_mean(text, names)));
+    }
+    if (!option.numbers.empty())
+        throw InputError(fmt::format("{} is {}, expected {}", where, text, option.numbers));
+    const std::string unit = option.unit[0] == '\0' ? "" : fmt::format("of {} ", option.unit);
+    throw InputError(fmt::format("{} is {}, expected a {}number {}from {:.0f} to {:.0f}", where,
+                                 text, option.is_memory ? "memory size or " : "whole ", unit,
+                                 option.low, option.high));
+}
+
+/// "; only megatrain", of an option that other schedules do not have.
+std::string only_schedules(const Option& option) {
+    std::vector<std::string> names;
+    for (const ScheduleRecord& record : schedule_table())
+        if (has_option(Schedule(record), option)) names.emplace_back(record.name);
+    if (names.size() == schedule_table().size()) return "";
+    return fmt::format("; only {}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 const Option& training_option(std::string_view field) {
     const auto found = std::ranges::find(training_options(), field, &Option::field);
@@ -54,6 +82,10 @@ std::string setting_words(const std::vector<Setting>& settings) {
         std::string name = one.field;
         std::replace(name.begin(), name.end(), '_', ' ');
         out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, one.value);
+        const auto option = std::ranges::find_if(
+            training_options(), [&](const Option& known) { return one.field == known.field; });
+        if (one.value == "0" && option != training_options().end() && !option->zero.empty())
+            out += fmt::format(" ({})", option->zero);
     }
     return out;
 }

@@ -157,11 +157,12 @@ struct Option {
     const char* unit;
     double low, high;
     std::vector<Choice> choices;  ///< empty: a number
-    const char* help;
+    std::string help;
     bool is_memory = false;  ///< accepts 80GB as well as a number
     double (*get)(const TrainingSpec&);
     void (*set)(TrainingSpec&, double);
     std::string numbers = {};  ///< in words, if only some of the range mean something
+    std::string zero = {};     ///< what 0 stands for: "the whole batch"; the help says it, too
 };
 
 /// All options, in the order of display. The CLI, the JSON reader, --help and forms derive from
