@@ -22,6 +22,7 @@
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/homes_page.h"
 #include "planner-gui/pages/money_page.h"
+#include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pages/prediction_page.h"
 #include "planner-gui/pages/timeline_page.h"
@@ -251,7 +252,7 @@ int main(int argc, char** argv) {
     const QTemporaryDir settings;
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
-    QApplication::setPalette(dark ? dark_palette() : light_palette());
+    use_palette(dark ? dark_palette() : light_palette());
     MainWindow window(settings.path());
     window.resize(size.section(QLatin1Char('x'), 0, 0).toInt(),
                   size.section(QLatin1Char('x'), 1, 1).toInt());

@@ -16,6 +16,7 @@ constexpr int kLeastColumn = 4, kLongestWord = 12;  // in line heights
 constexpr int kRounding =
     4;  // pixels: the grid's line, and parts of pixels that a layout rounds up
 constexpr int kLeastRows = 6;
+constexpr int kMostLines = 4;          // of a row; the tooltip has the rest
 constexpr int kMostMeasuredRows = 40;  // of whose text the height is measured: 5 ms
 
 /// The desktop's style, with `margin` pixels at the sides of cells and headers.
@@ -46,8 +47,10 @@ void fit_rows(QTableView* view, bool cut) {
     const bool measured = rows <= kMostMeasuredRows;
     view->verticalHeader()->setDefaultSectionSize(row_height(view, cut && !measured ? 2 : 1));
     if (!measured) return;
-    if (cut) return view->resizeRowsToContents();
-    for (int row = 0; row < rows; ++row) view->setRowHeight(row, row_height(view, 1));
+    if (cut) view->resizeRowsToContents();
+    for (int row = 0; row < rows; ++row)
+        view->setRowHeight(row, cut ? std::min(view->rowHeight(row), row_height(view, kMostLines))
+                                    : row_height(view, 1));
 }
 
 /// The widest part of the text that no line break divides.

@@ -18,7 +18,8 @@ MoneyPage::MoneyPage(QWidget* parent)
       words_(text_label(tr("Rent and purchase"))),
       view_(new PictureView(tr("Rent or buy"))),
       model_(new TableModel(this)),
-      table_(table_view(model_, tr("Ways to pay"))) {
+      table_(table_view(model_, tr("Ways to pay"))),
+      selected_(text_label(tr("Selected way to pay"))) {
     table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     auto* const both = new QSplitter(Qt::Vertical);
     both->addWidget(view_);
@@ -28,6 +29,9 @@ MoneyPage::MoneyPage(QWidget* parent)
     auto* const column = new QVBoxLayout(this);
     for (QLabel* const label : {heading_, words_}) column->addWidget(label);
     column->addWidget(both, 1);
+    column->addWidget(selected_);
+    connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            &MoneyPage::showSelected);
     refresh();
 }
 
@@ -48,6 +52,7 @@ void MoneyPage::refresh() {
         words_->clear();
         view_->setPicture({});
         model_->setTable({});
+        showSelected();
         return;
     }
     const CostAnswer& cost = prediction_->cost;
@@ -69,6 +74,14 @@ void MoneyPage::refresh() {
     table.columns.front().title = "kind";  // views have no headings of rows
     model_->setTable(std::move(table), units_);
     fit_columns(table_);  // another machine's offers may need other widths
+    showSelected();
+}
+
+void MoneyPage::showSelected() {
+    const QModelIndex at = table_->currentIndex();
+    const QString all = at.siblingAtColumn(0).data(Qt::ToolTipRole).toString();
+    selected_->setText(all.isEmpty() ? tr("Select a row to see all of it.") : all);
+    selected_->setVisible(prediction_ != nullptr);
 }
 
 QByteArray MoneyPage::svg() const {

@@ -27,12 +27,15 @@ class MoneyPage : public Page {
 
   private:
     void refresh();
+    /// All words of the selected row, which may be cut in the table.
+    void showSelected();
 
     std::shared_ptr<const ScenarioAnswer> prediction_;
     QLabel *heading_, *words_;
     PictureView* view_;
     TableModel* model_;
     QTableView* table_;
+    QLabel* selected_;
     ByteUnits units_ = ByteUnits::decimal;
 };
 

@@ -1,5 +1,6 @@
 #include "planner-gui/pages/page_parts.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPushButton>
@@ -57,6 +58,11 @@ class WheelFilter : public QObject {
 };
 
 }  // namespace
+
+void use_palette(const QPalette& palette) {
+    QApplication::setPalette(palette);
+    QApplication::setPalette(check_box_palette(palette), "QCheckBox");
+}
 
 void leave_undo_to_window(QWidget* editor) { editor->installEventFilter(new UndoFilter(editor)); }
 

@@ -8,6 +8,9 @@ class QPushButton;
 
 namespace sluice {
 
+/// Gives the application this palette.
+void use_palette(const QPalette& palette);
+
 /// Undo and redo are left to the window, since every key is an edit of the scenario. Qt's editors
 /// have their own history, which is empty after an edit of another field.
 void leave_undo_to_window(QWidget* editor);

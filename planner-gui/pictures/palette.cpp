@@ -37,6 +37,14 @@ QPalette dark_palette() {
     return palette_from(Rgb(0x2b2b2e), dark.window, Rgb(0x3a3a3e), dark.text, kSkyBlue);
 }
 
+QPalette check_box_palette(QPalette palette) {
+    constexpr int kDarker = 140;  // percent: the outline, by the role Window
+    const Rgb outline = mix(rgb_of(palette.color(QPalette::Window)),
+                            rgb_of(palette.color(QPalette::WindowText)), 0.6);
+    palette.setColor(QPalette::Window, qcolor(outline).lighter(kDarker));
+    return palette;
+}
+
 QPalette light_palette() {
     const Colours& light = light_colours();
     return palette_from(Rgb(0xf3f3f3), light.window, Rgb(0xe8e8e8), light.text, kBlue);

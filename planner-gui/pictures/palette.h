@@ -20,5 +20,8 @@ inline QColor qcolor(const Colours& colours, const Paint& paint) {
 /// A dark palette where the platform has none (offscreen, or chosen in the menu).
 QPalette dark_palette();
 QPalette light_palette();
+/// For check boxes on it: Fusion draws their outline somewhat darker than the window, where it
+/// is hardly seen.
+QPalette check_box_palette(QPalette palette);
 
 }  // namespace sluice

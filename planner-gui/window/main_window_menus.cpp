@@ -142,9 +142,9 @@ void MainWindow::addAppearance(QMenu& menu) {
     const auto apply = [](const QString& appearance) {
         // Desktop styles do not accept another palette as a whole.
         QApplication::setStyle(appearance.isEmpty() ? desktop_style : QStringLiteral("Fusion"));
-        QApplication::setPalette(appearance == QStringLiteral("dark")    ? dark_palette()
-                                 : appearance == QStringLiteral("light") ? light_palette()
-                                                                         : desktop);
+        use_palette(appearance == QStringLiteral("dark")    ? dark_palette()
+                    : appearance == QStringLiteral("light") ? light_palette()
+                                                            : desktop);
     };
     const QString now = QSettings().value(kAppearance).toString();
     add_choices<QString>(menu,

@@ -15,6 +15,7 @@
 #include "planner-gui/window/start_mistakes.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/answers/findings.h"
 #include "sim/specs/model/read_model.h"
 
 namespace sluice {
@@ -72,10 +73,12 @@ StartPage::StartPage(PlannerSession& session, QWidget* parent)
             });
     connect(&session_, &PlannerSession::progress, this, [this](JobKind kind, int done, int all) {
         if (kind == JobKind::start)
-            progress_->setText(tr("%1: %2 of %3 machines are predicted.")
+            progress_->setText(tr("%1: %2 of %3 machines are predicted. %4")
                                    .arg(qtext(model_of(asked_.model)))
                                    .arg(done)
-                                   .arg(all));
+                                   .arg(all)
+                                   .arg(picks_.empty() ? tr("None that fits was found yet.")
+                                                       : tr("The best so far:")));
     });
     connect(&session_, &PlannerSession::finished, this, [this](JobKind kind) {
         if (kind == JobKind::start) finish({});
@@ -276,6 +279,10 @@ QWidget* StartPage::card(const RunPick& pick, bool first) {
     for (const std::string& warning : run_warnings(asked_, one)) sentences << window_text(warning);
     grid->addWidget(wrapped(sentences.join(QLatin1Char(' '))), 1, 0);
     grid->addWidget(wrapped(window_text(run_explanation(one))), 2, 0);
+    const TrainingSpec& training = one.answer->report().asked.training;
+    grid->addWidget(
+        wrapped(tr("Settings: %1.").arg(qtext(setting_words(settings_beside_defaults(training))))),
+        3, 0);
     auto* const open = new QPushButton(tr("Open this plan"), frame);
     open->setObjectName(QStringLiteral("openPlan"));
     open->setAccessibleName(tr("Open the plan on %1").arg(name));
@@ -283,7 +290,7 @@ QWidget* StartPage::card(const RunPick& pick, bool first) {
     planned.name = automatic_name(planned);
     planned.notes = pick.why + " " + time_and_money(one);
     connect(open, &QPushButton::clicked, this, [this, planned] { Q_EMIT chosen(planned); });
-    grid->addWidget(open, 0, 1, 3, 1, Qt::AlignRight | Qt::AlignVCenter);
+    grid->addWidget(open, 0, 1, 4, 1, Qt::AlignRight | Qt::AlignVCenter);
     grid->setColumnStretch(0, 1);
     return frame;
 }

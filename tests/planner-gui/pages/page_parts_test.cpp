@@ -1,6 +1,10 @@
 #include "planner-gui/pages/page_parts.h"
 
+#include <QApplication>
+#include <QCheckBox>
 #include <QScrollBar>
+#include <QStyle>
+#include <QStyleOption>
 #include <QTest>
 #include <QVBoxLayout>
 
@@ -64,6 +68,29 @@ TEST_CASE("page parts: a warning has its colour in light and dark", "[pages]") {
         page.setPalette(palette);
         CHECK(label->palette().color(QPalette::WindowText) == qcolor(colours_of(palette).waiting));
     }
+}
+
+TEST_CASE("page parts: the outline of a check box is seen in light and dark", "[pages]") {
+    const QPalette before = QApplication::palette();
+    QApplication::setStyle(QStringLiteral("Fusion"));
+    for (const QPalette& palette : {dark_palette(), light_palette()}) {
+        use_palette(palette);
+        QWidget page;
+        QCheckBox box(QString(), &page);
+        page.resize(60, 60);
+        box.resize(60, 60);
+        page.show();
+        const QImage image = page.grab().toImage();
+        const auto rgb = [&](QPoint at) { return Rgb(image.pixel(at) & 0xffffffU); };
+        QStyleOptionButton option;
+        option.initFrom(&box);
+        const QRect square =
+            box.style()->subElementRect(QStyle::SE_CheckBoxIndicator, &option, &box);
+        const QPoint edge(square.left(), square.center().y());
+        // WCAG 2.1 asks for 3:1 around a control.
+        CHECK(contrast(rgb(edge), rgb({50, 5})) >= 3);
+    }
+    use_palette(before);
 }
 
 }  // namespace sluice

@@ -129,64 +129,6 @@ TEST_CASE("pages: a cluster is tried on all machines with the systems of one GPU
     CHECK(driver.settled()->planned.training.at("gpus") == "8");
 }
 
-TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[window]") {
-    const WindowDriver driver;
-    MainWindow& window = *driver.window;
-    driver.open(small_scenario());
-    ExplorePage& page = window.pages().explore();
-    window.pages().setCurrentWidget(&page);
-    const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
-    REQUIRE(batch.number.key == "batch");
-    const auto numbers = varied_numbers(Schedule("streamed"));
-    const auto memory = std::find_if(numbers.begin(), numbers.end(), [](const auto& number) {
-        return number.key == "host.memory_capacity_gb";
-    });
-    REQUIRE(memory != numbers.end());
-    const HeatAxis host{*memory, {16, 1500}};
-    page.setMap(HeatMap(batch, host, PointSettings::given));
-    driver.finish(JobKind::explore, [&] { Q_EMIT page.exploreRequested(page.map()); });
-    CHECK(page.map().computed() == 4);
-    CHECK(page.map().state({1, 0}) == CellState::does_not_fit);
-    CHECK(page.map().cell({1, 1})->tokens_per_s() ==
-          Approx(driver.settled()->report().tokens_per_s()).epsilon(1e-9));
-    Q_EMIT page.adopted({0, 0});
-    const auto adopted = driver.settled();
-    CHECK(adopted->planned.training.at("batch") == "8");
-    CHECK(adopted->planned.machine.host_memory == "16GB");
-    CHECK(driver.window->stack().count() == 2);  // beside the scenario that was asked
-    CHECK(adopted->planned.name ==
-          automatic_name(small_scenario()) + ", Batch 8, Host memory 16 GB");
-    CHECK(!adopted->report().plan.fit.fits());
-}
-
-TEST_CASE("pages: each cell of a heat map has its own fastest settings, or the scenario's",
-          "[window]") {
-    const WindowDriver driver;
-    PlannedScenario planned = small_scenario();
-    planned.training["micro_batch"] = "16";
-    const double own = driver.open(planned)->report().tokens_per_s();
-    ExplorePage& page = driver.window->pages().explore();
-    driver.window->pages().setCurrentWidget(&page);
-    const HeatAxis batch{varied_option(training_option("batch")), {8, 16}};
-    const HeatAxis sequence{varied_option(training_option("seq")), {1024}};
-    const auto explore = [&](PointSettings settings) {
-        page.setMap(HeatMap(batch, sequence, settings));
-        driver.finish(JobKind::explore, [&] { Q_EMIT page.exploreRequested(page.map()); });
-    };
-    explore(PointSettings::given);
-    CHECK(page.map().state({0, 0}) == CellState::refused);  // 8 is no multiple of 16
-    CHECK(page.map().cell({1, 0})->tokens_per_s() == Approx(own));
-    explore(PointSettings::fastest);
-    REQUIRE(page.map().state({0, 0}) == CellState::fits);
-    CHECK(page.map().cell({1, 0})->tokens_per_s() > 1.01 * own);
-    const PlannedScenario cell = page.map().cell({0, 0})->planned;
-    CHECK(cell.training.at("batch") == "8");
-    const double speed = page.map().cell({0, 0})->tokens_per_s();
-    Q_EMIT page.adopted({0, 0});
-    CHECK(driver.settled()->report().tokens_per_s() == Approx(speed));
-    CHECK(page.findChild<OutdatedNote*>()->isHidden());  // it is one of the map
-}
-
 TEST_CASE("pages: two scenarios side by side, with the upgrade and system that are adopted",
           "[window]") {
     const WindowDriver driver;

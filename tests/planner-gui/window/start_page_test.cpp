@@ -5,6 +5,7 @@
 
 #include "planner-gui/window/field_row.h"
 #include "planner-gui/window/pages.h"
+#include "sim/report/answers/findings.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/window/window_driver.h"
 
@@ -55,7 +56,14 @@ TEST_CASE("start page: a new project begins with it, and a plan of its answer is
                   [&] { QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton); });
     QTest::qWait(0);  // earlier cards are deleted
     REQUIRE(plans(window).size() == 3);
+    QStringList settings;
+    for (const QLabel* const label : plans(window)[0]->parentWidget()->findChildren<QLabel*>())
+        if (label->text().startsWith(QStringLiteral("Settings: "))) settings << label->text();
+    REQUIRE(settings.size() == 1);
     QTest::mouseClick(plans(window)[0], Qt::LeftButton);
+    const std::string opens =
+        setting_words(settings_beside_defaults(driver.settled()->report().asked.training));
+    CHECK(settings[0].toStdString() == "Settings: " + opens + ".");
     CHECK(!window.startPage().isVisible());
     CHECK(window.form().isVisible());
     CHECK(window.stack().count() == 1);
