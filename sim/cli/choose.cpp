@@ -78,7 +78,10 @@ void add_choose(CLI::App& app, Command& chosen) {
                                               "Which machine should train that model, by when and "
                                               "for how much? Two alternatives, and why",
                                               run_choose);
-    take_models(command->add_option("--model", flags->model, "as for predict"))->required();
+    take_models(command->add_option("--model", flags->model,
+                                    "a name of `sluice models` or its part, a size such as 70B, or "
+                                    "a path to a config.json"))
+        ->required();
     command->add_option("--task", flags->task,
                         fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "
                                     "train all parameters",
