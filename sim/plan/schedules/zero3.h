@@ -30,8 +30,9 @@ struct FetchLimits {
 /// Parameters on storage (ZeRO-Infinity). A read takes a buffer of host memory, which the parameter
 /// keeps until it is dropped from the device.
 struct OnStorage {
-    std::vector<bool> parameters;  ///< which of them; empty: none
-    int buffers = 0;               ///< buffer_count of offload_param
+    std::vector<bool> parameters;      ///< which of them; empty: none
+    int buffers = 0;                   ///< buffer_count of offload_param
+    std::vector<int> buffers_of = {};  ///< that each of them takes; empty: one
 };
 
 /// Follows the modules of one step in the order of their calls: forward, recomputation and
@@ -53,8 +54,8 @@ class ParameterFetches {
         bool missing_wait = false;    ///< for all reads in flight
         bool prefetched_wait = false;
     };
-    /// The next `calls` calls, treated as one. Precondition: that many are left.
-    Call next(int calls = 1);
+    /// The next call. Precondition: one is left.
+    Call next();
     /// Whether a parameter was missing when no buffer was free; DeepSpeed then stops with an error.
     bool out_of_buffers() const { return out_of_buffers_; }
     std::size_t calls() const { return calls_.size(); }
@@ -65,7 +66,6 @@ class ParameterFetches {
         int parameter;
         std::ptrdiff_t call;
     };
-    Call next_one();
     std::vector<int> fetch_missing(const std::vector<int>& used);
     void take_from_queue(const std::vector<int>& used);
     std::vector<int> prefetch();
@@ -90,6 +90,7 @@ class ParameterFetches {
     std::vector<Place> places_;
     std::vector<int> under_way_;  ///< from storage
     std::vector<bool> on_storage_;
+    std::vector<int> buffers_of_;
     std::vector<bool> unused_yet_;      ///< prefetched, but not yet used by a module
     std::int64_t unused_elements_ = 0;  ///< elements of those
     std::ptrdiff_t window_begin_ = 0, window_end_ = 0;  ///< the calls that count as soon
@@ -101,7 +102,8 @@ class ParameterFetches {
 
 /// Parameters to fetch, by index: the embedding is the first, the head (unless tied) the last.
 /// Tensors of at most stage3_param_persistence_threshold elements stay on the device and are left
-/// out.
+/// out. The experts of a layer are one parameter: ZeRO-3 trains them only where their block is a
+/// leaf module (set_z3_leaf_modules), whose tensors are fetched and released together.
 class Zero3Modules {
   public:
     using Parameters = std::vector<int>;
@@ -109,6 +111,8 @@ class Zero3Modules {
     explicit Zero3Modules(const ModelSpec& model);
 
     const std::vector<std::int64_t>& elements() const { return elements_; }
+    /// Number of equal tensors that each parameter has: more than one only for experts.
+    const std::vector<int>& tensors() const { return tensors_; }
     /// Number of the model's elements before a parameter, in the model's order.
     const std::vector<double>& elements_before() const { return elements_before_; }
     const Parameters& of_layer(int layer) const {
@@ -129,6 +133,7 @@ class Zero3Modules {
     int head_ = 0;
     std::vector<Parameters> of_layer_;
     std::vector<std::int64_t> elements_;
+    std::vector<int> tensors_;
     std::vector<double> elements_before_;
 };
 
@@ -257,6 +262,7 @@ class Zero3Pass : public PyTorchStep {
     PythonThread python_;
 
   private:
+    double fetch_operations(const Parameters& parameters) const;
     void leave(const GradientBucket& bucket, int layer);
     SentBucket send(const GradientBucket& bucket, int layer);
     KernelList reduce_kernels(const std::vector<std::int64_t>& tensors) const;

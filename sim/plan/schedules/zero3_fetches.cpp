@@ -24,10 +24,12 @@ ParameterFetches::ParameterFetches(std::vector<std::int64_t> elements,
       there_(elements_.size(), false),
       places_(elements_.size(), Place::buffer),
       on_storage_(std::move(on_storage.parameters)),
+      buffers_of_(std::move(on_storage.buffers_of)),
       unused_yet_(elements_.size(), false),
       uses_in_window_(elements_.size(), 0),
       free_buffers_(on_storage.buffers) {
     on_storage_.resize(elements_.size(), false);
+    buffers_of_.resize(elements_.size(), 1);
     for (std::size_t i = 0; i < elements_.size(); ++i)
         if (on_storage_[i]) places_[i] = Place::storage;
     for (std::size_t call = 0; call < calls_.size(); ++call)
@@ -35,7 +37,7 @@ ParameterFetches::ParameterFetches(std::vector<std::int64_t> elements,
             queue_.push_back({parameter, static_cast<std::ptrdiff_t>(call)});
 }
 
-ParameterFetches::Call ParameterFetches::next_one() {
+ParameterFetches::Call ParameterFetches::next() {
     const std::vector<int>& used = calls_[at(call_)];
     Call call;
     call.missing = fetch_missing(used);
@@ -49,19 +51,6 @@ ParameterFetches::Call ParameterFetches::next_one() {
     ++call_;
     call.released = release(used);
     return call;
-}
-
-ParameterFetches::Call ParameterFetches::next(int calls) {
-    Call all = next_one();
-    for (int i = 1; i < calls; ++i) {
-        const Call one = next_one();
-        for (const auto list : {&Call::read_first, &Call::missing, &Call::prefetched,
-                                &Call::read_ahead, &Call::released})
-            (all.*list).insert((all.*list).end(), (one.*list).begin(), (one.*list).end());
-        all.missing_wait = all.missing_wait || one.missing_wait;
-        all.prefetched_wait = all.prefetched_wait || one.prefetched_wait;
-    }
-    return all;
 }
 
 void ParameterFetches::bring(int parameter) {
@@ -119,7 +108,8 @@ std::vector<int> ParameterFetches::prefetch() {
 void ParameterFetches::take_buffer(int parameter) {
     places_[at(parameter)] = Place::under_way;
     under_way_.push_back(parameter);
-    if (--free_buffers_ < 0) out_of_buffers_ = true;
+    free_buffers_ -= buffers_of_[at(parameter)];
+    if (free_buffers_ < 0) out_of_buffers_ = true;
 }
 
 std::vector<int> ParameterFetches::read_missing(const std::vector<int>& missing) {
@@ -151,7 +141,7 @@ std::vector<int> ParameterFetches::read_ahead() {
     std::int64_t passed = 0;
     for (std::size_t use = queued_; use < queue_.size(); ++use) {
         const int parameter = queue_[use].parameter;
-        if (passed > most || free_buffers_ <= 0) break;
+        if (passed > most || free_buffers_ < buffers_of_[at(parameter)]) break;
         passed += elements_[at(parameter)];
         if (places_[at(parameter)] != Place::storage) continue;
         take_buffer(parameter);
@@ -189,7 +179,7 @@ std::vector<int> ParameterFetches::release(const std::vector<int>& used) {
         live_ -= elements_[at(parameter)];
         if (on_storage_[at(parameter)]) {
             places_[at(parameter)] = Place::storage;
-            ++free_buffers_;
+            free_buffers_ += buffers_of_[at(parameter)];
         }
         released.push_back(parameter);
     }
@@ -198,8 +188,9 @@ std::vector<int> ParameterFetches::release(const std::vector<int>& used) {
 
 Zero3Modules::Zero3Modules(const ModelSpec& model) : layers_(model.layer_count()) {
     double passed = 0;
-    const auto number = [&](std::int64_t elements) {
-        elements_.push_back(elements);
+    const auto number = [&](std::int64_t elements, std::int64_t tensors = 1) {
+        elements_.push_back(elements * tensors);
+        tensors_.push_back(static_cast<int>(tensors));
         elements_before_.push_back(passed);
         return static_cast<int>(elements_.size()) - 1;
     };
@@ -207,10 +198,22 @@ Zero3Modules::Zero3Modules(const ModelSpec& model) : layers_(model.layer_count()
     passed += static_cast<double>(elements_.back());
     for (int layer = 0; layer < layers_; ++layer) {
         Parameters& own = of_layer_.emplace_back();
-        for (const std::int64_t tensor : module_tensors(model, model.layer(layer))) {
-            if (tensor > FetchLimits{}.persistence_threshold) own.push_back(number(tensor));
-            passed += static_cast<double>(tensor);
-        }
+        bool has_experts = false;
+        for (const ParameterTensor& tensor : layer_tensors(model, model.layer(layer)))
+            for (const std::int64_t rows : tensor.rows_of_parts()) {
+                const std::int64_t elements = rows * tensor.columns;
+                const bool of_expert = tensor.count > 1;
+                if (elements > FetchLimits{}.persistence_threshold) {
+                    if (of_expert && has_experts) {
+                        elements_.back() += elements * tensor.count;
+                        tensors_.back() += static_cast<int>(tensor.count);
+                    } else {
+                        own.push_back(number(elements, tensor.count));
+                    }
+                    has_experts = of_expert;
+                }
+                passed += static_cast<double>(elements * tensor.count);
+            }
     }
     if (!model.tied_embeddings) head_ = number(model.vocabulary * model.hidden);
 }

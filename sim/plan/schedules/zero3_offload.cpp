@@ -35,8 +35,6 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kBucketsUnderWay = 3;
-// Dense layers have 7 parameters to fetch, each of which is an operation.
-constexpr int kTensorsOfAPart = 16;
 
 class Zero3Offload : public Zero3Pass {
   public:
@@ -98,35 +96,23 @@ class Zero3Offload : public Zero3Pass {
         call_ = 0;
     }
 
-    /// Copies in what the modules need and prefetch, when the host calls them. A layer of hundreds
-    /// of experts is divided into parts. In each part, half of its Python runs first, then the host
-    /// waits, as in one module. That keeps the pace with far fewer operations.
-    Fetched fetch(int calls, int layer, const Parameters& used, double eager_operations) override {
+    /// Copies in what the modules need and prefetch, when the host calls them. Half of a module's
+    /// Python runs first, then the host waits.
+    Fetched fetch(int calls, int layer, const Parameters&, double eager_operations) override {
         Fetched fetched;
-        const int together = 1 + static_cast<int>(used.size()) / kTensorsOfAPart;
-        for (int done = 0; done < calls; done += together) {
-            const int now = std::min(together, calls - done);
-            const ParameterFetches::Call call = fetches_.next(now);
-            const double python = eager_operations * now / calls;
-            python_.work(python / 2);
+        const double half_a_call = eager_operations / calls / 2;
+        for (int i = 0; i < calls; ++i) {
+            const ParameterFetches::Call call = fetches_.next();
+            python_.work(half_a_call);
             copy_in(call.missing, layer);
-            wait_for_parameters(used_by(now), layer);
-            python_.work(python / 2);
+            wait_for_parameters(calls_[call_++], layer);
+            python_.work(half_a_call);
             copy_in(call.prefetched, layer);
             const std::vector<BufferId> released = gathered(call.released);
             fetched.released.insert(fetched.released.end(), released.begin(), released.end());
         }
         fetched.waits = {{arrived_}};
         return fetched;
-    }
-
-    Parameters used_by(int calls) {
-        Parameters used;
-        for (int i = 0; i < calls; ++i) {
-            const Parameters& own = calls_[call_++];
-            used.insert(used.end(), own.begin(), own.end());
-        }
-        return used;
     }
 
     void wait_for_parameters(const Parameters& used, int layer) {

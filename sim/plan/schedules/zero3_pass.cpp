@@ -57,6 +57,14 @@ std::vector<BufferId> Zero3Pass::gathered(const Parameters& parameters) const {
     return buffers;
 }
 
+/// Host time of fetching them, in eager operations.
+double Zero3Pass::fetch_operations(const Parameters& parameters) const {
+    double tensors = 0;
+    for (const int parameter : parameters)
+        tensors += modules_.tensors()[static_cast<std::size_t>(parameter)];
+    return kFetchOperations * tensors;
+}
+
 void Zero3Pass::declare_parameters_that_stay() {
     double persistent = all_parameters(model_);
     for (const std::int64_t elements : modules_.elements())
@@ -107,13 +115,12 @@ void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
         calls = again + backward;
         work.eager_operations += kCallOperations * again + kBackwardCallOperations * backward +
                                  kReduceOperations * static_cast<double>(tensors.size());
-        if (recomputes)
-            work.eager_operations += kFetchOperations * static_cast<double>(used.size());
+        if (recomputes) work.eager_operations += fetch_operations(used);
         work.kernels.push_back(build_.kernels(reduce_kernels(tensors)));
         work.uses.push_back(tied_gradient_);
     }
     std::vector<Dependency> waits = python_.reached(layer);
-    const double fetches = kFetchOperations * static_cast<double>(used.size());
+    const double fetches = fetch_operations(used);
     const Fetched fetched =
         fetch(calls, layer, used, std::exchange(work.eager_operations, 0) + fetches);
     waits.insert(waits.end(), fetched.waits.begin(), fetched.waits.end());

@@ -248,10 +248,10 @@ InfinityLayout::InfinityLayout(const ModelSpec& model, const Zero3Modules& of_mo
     }
     const std::vector<std::int64_t>& elements = modules->elements();
     for (std::size_t i = 0; i < elements.size(); ++i) {
-        const auto own = static_cast<double>(elements[i]);
-        on_storage.push_back(elements[i] >= kSmallest && modules->elements_before()[i] >= on_host);
-        if (on_storage.back()) elements_on_storage += own;
-        largest_tensor = std::max(largest_tensor, own);
+        const std::int64_t of_tensor = elements[i] / modules->tensors()[i];
+        on_storage.push_back(of_tensor >= kSmallest && modules->elements_before()[i] >= on_host);
+        if (on_storage.back()) elements_on_storage += static_cast<double>(elements[i]);
+        largest_tensor = std::max(largest_tensor, static_cast<double>(of_tensor));
     }
     if (elements_on_storage == 0) return;
     for (parameter_buffers = kFewestBuffers;; ++parameter_buffers) {
@@ -263,7 +263,8 @@ InfinityLayout::InfinityLayout(const ModelSpec& model, const Zero3Modules& of_mo
 }
 
 ParameterFetches InfinityLayout::fetches(int buffers) const {
-    return ParameterFetches(modules->elements(), modules->step_calls(), {}, {on_storage, buffers});
+    return ParameterFetches(modules->elements(), modules->step_calls(), {},
+                            {on_storage, buffers, modules->tensors()});
 }
 
 ScheduleRecord zero_infinity_schedule() {

@@ -36,16 +36,14 @@ TEST_CASE("zero3: a module's parameters go when they are not used soon, the next
     check_call(fetches, {}, {}, {0});
 }
 
-TEST_CASE("zero3: several calls at once fetch and drop what they do one by one", "[plan]") {
-    ParameterFetches fetches = there_and_back(1000);
-    const ParameterFetches::Call first = fetches.next(3);
-    CHECK(first.missing == List{0});
-    CHECK(first.prefetched == List{1, 2, 1});
-    CHECK(first.released == List{0, 1});
-    const ParameterFetches::Call second = fetches.next(3);
-    CHECK(second.missing.empty());
-    CHECK(second.prefetched == List{0});
-    CHECK(second.released == List{2, 1, 0});
+TEST_CASE("zero-infinity: experts that are read together take a buffer for each tensor", "[plan]") {
+    const auto out_of = [](int buffers) {
+        ParameterFetches fetches({10}, {{0}}, {}, {{true}, buffers, {384}});
+        fetches.next();
+        return fetches.out_of_buffers();
+    };
+    CHECK(out_of(383));
+    CHECK_FALSE(out_of(384));
 }
 
 TEST_CASE("zero3: with no room for live parameters nothing is prefetched", "[plan]") {

@@ -233,14 +233,15 @@ TEST_CASE("zero3: Python waits for parameters, and what leaves waits for Python"
     CHECK(of_a_forward == Approx(10 * 39 + 7 * 11 + 16 * 6 + 118));
 }
 
-TEST_CASE("zero3: a layer of hundreds of experts is planned in parts, with the same bytes",
-          "[plan]") {
+TEST_CASE("zero3: the experts of a layer are fetched together, once a call", "[plan]") {
     ModelSpec model = read_model("qwen3-30b-a3b");
     truncate_layers(model, 2);
     const StepPlan plan = zero3_plan(model);
-    // 3 matrices of each of 128 experts, attention's 4 and the router; forward, again, backward.
     CHECK(plan.program.operations.size() < 500);
     const Zero3Modules modules(model);
+    // The layer, its norms, attention's 4 matrices, the router and the block of experts.
+    CHECK(modules.calls_of(0) == 3 + 4 + 1 + 1);
+    CHECK(modules.tensors()[static_cast<std::size_t>(modules.of_layer(0).back())] == 3 * 128);
     ParameterFetches calls(modules.elements(), modules.step_calls());
     std::int64_t elements = 0;
     for (std::size_t i = 0; i < calls.calls(); ++i) {
