@@ -6,14 +6,20 @@
 
 namespace sluice {
 
-NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine) {
+NodeShare memory_share(Bytes host_peak, const TrainingSpec& training, const MachineSpec& machine) {
     const HostSpec& host = machine.host;
     NodeShare out;
-    out.gpus = static_cast<double>(timed.asked.training.gpus);
+    out.gpus = static_cast<double>(training.gpus);
     out.node_gpus = host.gpus;
     const double offered =
         static_cast<double>(std::max(host.node_memory - host.system_reserve, Bytes{1}));
-    out.host_memory = static_cast<double>(timed.plan.fit.host.peak.bytes) / offered;
+    out.host_memory = static_cast<double>(host_peak) / offered;
+    return out;
+}
+
+NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine) {
+    const HostSpec& host = machine.host;
+    NodeShare out = memory_share(timed.plan.fit.host.peak.bytes, timed.asked.training, machine);
     if (timed.step.lane(Lane::optimizer).operations > 0)
         out.cores = optimizer_threads(machine, timed.asked.training) / host.cores;
     out.host_bandwidth = timed.step.used(Resource::host_dram) / host.sockets;

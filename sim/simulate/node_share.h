@@ -10,5 +10,7 @@ namespace sluice {
 /// optimizer's threads, if the host updates. Bandwidth: the mean of the step over that of all
 /// sockets.
 NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine);
+/// The part that is known before the step is: GPUs and host memory, whose peak is in bytes.
+NodeShare memory_share(Bytes host_peak, const TrainingSpec& training, const MachineSpec& machine);
 
 }  // namespace sluice

@@ -150,7 +150,7 @@ class PlanSearch {
             start.passes = passes;
             if (is_free("micro_batch")) start.micro_batch = 0;
             try_ways(start);
-            if (passes > 2 && trials_.best().billed == before) return;
+            if (passes > 2 && before != kNever && trials_.best().billed == before) return;
         }
     }
 

@@ -73,6 +73,7 @@ class PlanTrials {
     TrainingSpec plainest(TrainingSpec training) const;
     double usd_per_hour(const NodeShare& share) const;
     double bill_over_base(const NodeShare& share) const;
+    double least_bill(const Planned& one) const;
 
     const ModelSpec& model_;
     const MachineSpec& machine_;

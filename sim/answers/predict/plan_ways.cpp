@@ -17,6 +17,7 @@ std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
         const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
         out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
         out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
+        out.host_peak = fit.host.peak.bytes;
         return out;
     } catch (const InputError&) {
         return std::nullopt;

@@ -20,6 +20,7 @@ struct Planned {
     StepPlan plan;
     bool fits = false;
     double spare_bytes = 0;  ///< of the memory that layers fill; below 0: short
+    Bytes host_peak = 0;
 };
 
 /// What backward computes again and where the tables are, with the fewest resident layers and the
