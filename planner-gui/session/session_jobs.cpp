@@ -122,7 +122,7 @@ std::string MachineSystem::name() const {
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed,
                                bool with_band) {
     try {
-        ScenarioValue out = value_of(with_fastest_plan(planned, fixed), with_band);
+        ScenarioValue out = value_of(with_fastest_plan(planned, fixed).planned, with_band);
         out.fastest_plan = out.is_planned();
         return out;
     } catch (const InputError&) {

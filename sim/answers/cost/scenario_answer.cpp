@@ -55,11 +55,12 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
     return out;
 }
 
-PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed) {
-    const Scenario s = resolve(planned);
+FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed) {
+    const Scenario s = resolve(asked);
     const PlanChoice choice =
         choose_plan(s.model, s.machine, s.training, fixed, price_list(s.profile, s.money.quotes));
-    return with_settings(std::move(planned), changed_settings(s.training, choice.training));
+    return {with_settings(std::move(asked), changed_settings(s.training, choice.training)),
+            choice.step};
 }
 
 }  // namespace sluice

@@ -44,8 +44,12 @@ inline const Wanted kWholePrediction{
 ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far = {});
 
-/// With the fastest settings of its system for its batch, in which options with these fields keep
-/// their values. Throws InputError.
-PlannedScenario with_fastest_plan(PlannedScenario planned, const std::set<std::string>& fixed);
+/// A scenario with the fastest settings of its system for its batch.
+struct FastestPlan {
+    PlannedScenario planned;
+    std::optional<Seconds> step;  ///< nothing: no plan fits, and the settings are as asked
+};
+/// Options with these fields keep their values. Throws InputError.
+FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed);
 
 }  // namespace sluice

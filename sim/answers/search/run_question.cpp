@@ -24,31 +24,25 @@ namespace {
 
 constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
 
-/// In the largest micro-batches that fit, if the batch as a whole does not. They may be smaller
-/// than those that a choice of settings considers.
-PlannedScenario in_fitting_parts(PlannedScenario planned) {
-    const Scenario s = resolve(planned);
-    if (fits_machine(s.model, s.machine, s.training)) return planned;
+/// The fastest plan that fits, for the batch and sequence that were asked; empty if none fits.
+std::optional<FastestPlan> fitting_plan(const PlannedScenario& asked) {
+    FastestPlan out = with_fastest_plan(asked, {});
+    if (out.step) return out;
+    // In smaller micro-batches than a choice of settings considers.
+    const Scenario s = resolve(asked);
     const auto fitting = whole_batch_that_fits(s.model, s.machine, s.training);
-    return fitting ? with_settings(std::move(planned), changed_settings(s.training, *fitting))
-                   : planned;
+    if (!fitting) return std::nullopt;
+    out.step = predict(s.model, s.machine, *fitting).step.seconds;
+    out.planned = with_settings(asked, changed_settings(s.training, *fitting));
+    return out;
 }
 
-/// With the fastest plan of our system for the given batch and sequence, or with the largest
-/// micro-batches of another system that fit.
-PlannedScenario on_one_gpu(const PlannedScenario& asked, const std::string& machine,
-                           Schedule schedule) {
-    return in_fitting_parts(
-        with_fastest_plan(on_machine(asked, machine, schedule->name), std::set<std::string>{}));
-}
-
-/// With the fastest settings.
 PlannedScenario on_gpus(const PlannedScenario& asked, const std::string& machine,
                         std::int64_t gpus) {
     PlannedScenario planned =
         on_machine(asked, machine, schedule_with(&ScheduleRecord::several_gpus)->name);
     planned.training["gpus"] = std::to_string(gpus);
-    return in_fitting_parts(with_fastest_plan(std::move(planned), std::set<std::string>{}));
+    return planned;
 }
 
 RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned) {
@@ -69,14 +63,11 @@ RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned)
 }
 
 /// Ours with the largest smaller states that fit; empty if none do.
-std::optional<PlannedScenario> with_smaller_states(PlannedScenario asked, const ModelSpec& model,
-                                                   const std::string& machine) {
+std::optional<FastestPlan> with_smaller_states(PlannedScenario ours, const ModelSpec& model) {
     for (const StatePrecision& states : smaller_states(TrainingSpec{}.state_bytes)) {
         if (!states.takes_hidden(model.hidden)) continue;
-        asked.training["state_bytes"] = std::to_string(states.bytes);
-        PlannedScenario planned = on_one_gpu(asked, machine, Schedule());
-        const Scenario s = resolve(planned);
-        if (fits_machine(s.model, s.machine, s.training)) return planned;
+        ours.training["state_bytes"] = std::to_string(states.bytes);
+        if (auto plan = fitting_plan(ours)) return plan;
     }
     return std::nullopt;
 }
@@ -84,47 +75,43 @@ std::optional<PlannedScenario> with_smaller_states(PlannedScenario asked, const 
 /// One GPU with our system. Where that does not run or fit: with the fastest system that runs there
 /// today, in full precision if any fits; else our system with smaller states competes, too. Empty
 /// if none runs and fits.
-std::optional<RunWay> one_gpu(const RunQuestion& question, const PlannedScenario& asked,
-                              const std::string& machine) {
+std::optional<PlannedScenario> on_one_gpu(const PlannedScenario& asked,
+                                          const std::string& machine) {
     const ModelSpec model = read_model(asked.model);
     const MachineSpec spec = read_machine({machine, {}, {}}).spec;
     std::optional<std::pair<std::pair<bool, Seconds>, PlannedScenario>> best;
-    const auto consider = [&](PlannedScenario planned, const Scenario& s) {
-        const Seconds step = predict(s.model, s.machine, s.training).step.seconds;
-        const std::pair rank(!bytes_of_states(s.training).full(), step);
-        if (!best || rank < best->first) best = {rank, std::move(planned)};
+    const auto consider = [&](FastestPlan plan) {
+        const std::pair rank(!bytes_of_states(resolve(plan.planned).training).full(), *plan.step);
+        if (!best || rank < best->first) best = {rank, std::move(plan.planned)};
     };
     for (const Schedule schedule : schedules_of(spec)) {
         if (!runs_today(schedule, model, spec).runs()) continue;
         try {
-            PlannedScenario planned = on_one_gpu(asked, machine, schedule);
-            const Scenario s = resolve(planned);
-            if (fits_machine(s.model, s.machine, s.training)) {
-                if (schedule->ours) return candidate_of(question, planned);
-                consider(std::move(planned), s);
-            } else if (schedule->ours) {
-                if (auto smaller = with_smaller_states(asked, model, machine))
-                    consider(*smaller, resolve(*smaller));
-            }
+            const PlannedScenario of_system = on_machine(asked, machine, schedule->name);
+            std::optional<FastestPlan> plan = fitting_plan(of_system);
+            if (plan && schedule->ours) return std::move(plan->planned);
+            if (!plan && schedule->ours) plan = with_smaller_states(of_system, model);
+            if (plan) consider(*std::move(plan));
         } catch (const InputError&) {
             // A rule of that system; others may train it.
         }
     }
-    if (!best) return std::nullopt;
-    return candidate_of(question, best->second);
+    return best ? std::optional(std::move(best->second)) : std::nullopt;
 }
 
 /// One GPU with host memory, then nodes until they meet the deadline.
 void try_machine(const RunQuestion& question, const PlannedScenario& asked,
                  const std::string& machine, const std::function<void(RunWay)>& found) {
     try {
-        if (auto one = one_gpu(question, asked, machine)) found(std::move(*one));
-        const double of_node = read_machine({machine, {}, {}}).spec.host.gpus;
+        if (const auto one = on_one_gpu(asked, machine)) found(candidate_of(question, *one));
+        const auto of_node =
+            static_cast<std::int64_t>(read_machine({machine, {}, {}}).spec.host.gpus);
         for (std::int64_t nodes = 1; of_node > 1 && nodes <= kMostNodes; nodes *= 2) {
-            RunWay one = candidate_of(
-                question, on_gpus(asked, machine, nodes * static_cast<std::int64_t>(of_node)));
-            const bool enough = one.fits() && ends_in_time(question, one);
-            if (one.fits()) found(std::move(one));
+            const auto plan = fitting_plan(on_gpus(asked, machine, nodes * of_node));
+            if (!plan) continue;
+            RunWay one = candidate_of(question, plan->planned);
+            const bool enough = ends_in_time(question, one);
+            found(std::move(one));
             if (enough) break;
         }
     } catch (const InputError&) {
