@@ -127,7 +127,7 @@ Workspace DeviceBuffers::kept(Direction direction, int layer, std::int64_t j) co
     }
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};
-    const KeptPlace place = kept_beside_visit(model_, training_, layer).value_or(KeptPlace{});
+    const KeptPlace place = kept_beside_visit(ids_.visit_places, layer).value_or(KeptPlace{});
     const Bytes part = bytes(id) / place.parts / of_a_pass_ / kPartAlignment * kPartAlignment;
     return {static_cast<char*>(at(id)) + (place.part * of_a_pass_ + j % of_a_pass_) * part, part};
 }

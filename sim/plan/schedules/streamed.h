@@ -17,6 +17,18 @@ inline constexpr Bytes kKernelWorkspace = 32 * kMiB;
 /// Chosen, not measured: a copy of it takes 0.3 ms at 55 GB/s, much longer than its launch.
 inline constexpr Bytes kStaging = 16 * kMiB;
 
+/// What the last layers keep for backward is used between two visits of states, in the same place:
+/// that of one visit holds one or several layers, if it holds any.
+struct VisitPlaces {
+    std::int64_t model_layers = 0;
+    std::int64_t layers = 0;  ///< of which a place holds what they keep; 0 if none keeps any
+    double bytes = 0;         ///< of such a place
+    /// One a visiting layer: the first of the layers that have its place in between; it and those
+    /// after it keep everything on the device. The last visit has the last ones. Empty: the visit
+    /// has memory of its own.
+    std::vector<std::optional<std::int64_t>> first_kept;
+};
+
 /// The device buffers of the streamed schedule.
 struct StreamedBuffers {
     // These stand for the whole step.
@@ -38,6 +50,7 @@ struct StreamedBuffers {
     std::vector<BufferId> resident;
     /// Of layers that the device updates, where clipping holds them.
     std::vector<BufferId> held_gradients;
+    VisitPlaces visit_places;
     std::vector<BufferId> visits;      ///< one a visiting layer
     BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
     BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
@@ -65,7 +78,7 @@ struct StreamedBuffers {
 std::vector<BufferId> declare_held_gradients(const ModelSpec& model, const TrainingSpec& training,
                                              PlanBuilder& build);
 std::vector<BufferId> declare_visits(const ModelSpec& model, const TrainingSpec& training,
-                                     PlanBuilder& build);
+                                     const VisitPlaces& places, PlanBuilder& build);
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, PlanBuilder& build);
@@ -100,14 +113,13 @@ bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer
 /// The layer's states are on the host and visit the device. The first ones do: the optimizer needs
 /// the time of their forward for the others.
 bool is_visiting(const TrainingSpec& training, int layer);
-/// What the last layers keep for backward is used between two visits of states, in the same place:
-/// that of one visit holds one or several layers, if it holds any.
+VisitPlaces visit_places(const ModelSpec& model, const TrainingSpec& training);
 struct KeptPlace {
     std::int64_t visit = 0;  ///< 0 is that of the first visiting layer
     std::int64_t part = 0, parts = 1;
 };
-std::optional<KeptPlace> kept_beside_visit(const ModelSpec& model, const TrainingSpec& training,
-                                           int layer);
+/// The place of what the layer keeps, where a visit has it.
+std::optional<KeptPlace> kept_beside_visit(const VisitPlaces& places, int layer);
 /// The layer recomputes nothing.
 bool keeps_everything(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// At most as many as --keep-last-layers leaves.

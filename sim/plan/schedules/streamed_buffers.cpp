@@ -27,7 +27,8 @@ class StreamedDeclaration {
         declare_device_slots();
         declare_resident();
         buffers_.held_gradients = declare_held_gradients(model_, t_, build_);
-        buffers_.visits = declare_visits(model_, t_, build_);
+        buffers_.visit_places = visit_places(model_, t_);
+        buffers_.visits = declare_visits(model_, t_, buffers_.visit_places, build_);
         declare_inputs();
         declare_kept();
         declare_workspaces();
@@ -199,7 +200,7 @@ class StreamedDeclaration {
             const double bytes =
                 kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
             if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes;
-            if (const auto place = kept_beside_visit(model_, t_, layer))
+            if (const auto place = kept_beside_visit(buffers_.visit_places, layer))
                 buffers_.kept.push_back(buffers_.visits[static_cast<std::size_t>(place->visit)]);
             else
                 buffers_.kept.push_back(

@@ -2,6 +2,7 @@
 // those up to the last backward, streamed_tail.cpp those after it.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,9 @@ class Streamed {
     BufferId held_gradients(int layer) const {
         const auto index = static_cast<std::size_t>(layer);
         return index < buffers_.held_gradients.size() ? buffers_.held_gradients[index] : kNoBuffer;
+    }
+    std::optional<std::int64_t> first_kept_beside(int layer) const {
+        return buffers_.visit_places.first_kept[static_cast<std::size_t>(layer - resident_)];
     }
     BufferId visit(int layer) const {
         return buffers_.visits[static_cast<std::size_t>(layer - resident_)];

@@ -34,40 +34,39 @@ double most_kept(const ModelSpec& model, const TrainingSpec& training) {
     return most * tokens(training) / static_cast<double>(training.passes);
 }
 
-/// Layers whose kept tensors take at least the bytes of a visit; 0 if none keeps any.
-std::int64_t layers_a_visit(const ModelSpec& model, const TrainingSpec& training) {
-    const double kept = most_kept(model, training);
-    if (kept == 0) return 0;
-    return static_cast<std::int64_t>(std::ceil(states_of_largest_layer(model, training) / kept));
-}
-
 bool keeps_on_device(const ModelSpec& model, const TrainingSpec& training, std::int64_t layer) {
     return layer >= 0 && keeps_everything(model, training, static_cast<int>(layer)) &&
            !keeps_on_host(model, training, static_cast<int>(layer));
 }
 
-/// The first of the layers that have this visit's place in between; it and those after it keep
-/// everything on the device. The last visit has the last ones.
-std::optional<std::int64_t> first_kept_beside(const ModelSpec& model, const TrainingSpec& training,
-                                              std::int64_t visit) {
-    const std::int64_t layers = layers_a_visit(model, training);
-    const std::int64_t first = model.layer_count() - layers * (training.visiting_layers - visit);
-    for (std::int64_t layer = first; layer < first + layers; ++layer)
-        if (!keeps_on_device(model, training, layer)) return std::nullopt;
-    return layers == 0 ? std::nullopt : std::optional(first);
-}
-
 }  // namespace
 
-std::optional<KeptPlace> kept_beside_visit(const ModelSpec& model, const TrainingSpec& training,
-                                           int layer) {
-    if (training.visiting_layers == 0) return std::nullopt;
-    const std::int64_t parts = layers_a_visit(model, training);
-    if (parts == 0) return std::nullopt;
-    const std::int64_t from_end = model.layer_count() - 1 - layer;
-    const std::int64_t visit = training.visiting_layers - 1 - from_end / parts;
-    if (visit < 0 || !first_kept_beside(model, training, visit)) return std::nullopt;
-    return KeptPlace{visit, parts - 1 - from_end % parts, parts};
+VisitPlaces visit_places(const ModelSpec& model, const TrainingSpec& training) {
+    VisitPlaces out;
+    out.model_layers = model.layer_count();
+    if (training.visiting_layers == 0) return out;
+    const double kept = most_kept(model, training);
+    const double states = states_of_largest_layer(model, training);
+    if (kept > 0) out.layers = static_cast<std::int64_t>(std::ceil(states / kept));
+    out.bytes = std::max(states, static_cast<double>(out.layers) * kept);
+    for (std::int64_t visit = 0; visit < training.visiting_layers; ++visit) {
+        const std::int64_t first =
+            model.layer_count() - out.layers * (training.visiting_layers - visit);
+        bool all_kept = out.layers > 0;
+        for (std::int64_t layer = first; all_kept && layer < first + out.layers; ++layer)
+            all_kept = keeps_on_device(model, training, layer);
+        out.first_kept.push_back(all_kept ? std::optional(first) : std::nullopt);
+    }
+    return out;
+}
+
+std::optional<KeptPlace> kept_beside_visit(const VisitPlaces& places, int layer) {
+    if (places.layers == 0) return std::nullopt;
+    const std::int64_t from_end = places.model_layers - 1 - layer;
+    const std::int64_t visit =
+        static_cast<std::int64_t>(places.first_kept.size()) - 1 - from_end / places.layers;
+    if (visit < 0 || !places.first_kept[static_cast<std::size_t>(visit)]) return std::nullopt;
+    return KeptPlace{visit, places.layers - 1 - from_end % places.layers, places.layers};
 }
 
 std::vector<BufferId> declare_held_gradients(const ModelSpec& model, const TrainingSpec& training,
@@ -81,19 +80,14 @@ std::vector<BufferId> declare_held_gradients(const ModelSpec& model, const Train
 }
 
 std::vector<BufferId> declare_visits(const ModelSpec& model, const TrainingSpec& training,
-                                     PlanBuilder& build) {
+                                     const VisitPlaces& places, PlanBuilder& build) {
     std::vector<BufferId> out;
     const double states = states_of_largest_layer(model, training);
-    for (std::int64_t visit = 0; visit < training.visiting_layers; ++visit) {
-        if (!first_kept_beside(model, training, visit)) {
-            out.push_back(build.on_device("visiting states", MemoryKind::optimizer_state, states));
-            continue;
-        }
-        const double kept =
-            static_cast<double>(layers_a_visit(model, training)) * most_kept(model, training);
-        out.push_back(build.on_device("kept for backward, in turn with visiting states",
-                                      MemoryKind::activations, std::max(states, kept)));
-    }
+    for (const std::optional<std::int64_t>& first : places.first_kept)
+        out.push_back(first ? build.on_device("kept for backward, in turn with visiting states",
+                                              MemoryKind::activations, places.bytes)
+                            : build.on_device("visiting states", MemoryKind::optimizer_state,
+                                              states));
     return out;
 }
 
@@ -101,7 +95,7 @@ std::vector<BufferId> declare_visits(const ModelSpec& model, const TrainingSpec&
 /// the host have come again, and the place is free.
 void Streamed::states_in(int after) {
     for (int layer = resident_; layer < resident_ + visiting_; ++layer) {
-        const auto first = first_kept_beside(model_, t_, layer - resident_);
+        const auto first = first_kept_beside(layer);
         if (std::min<std::int64_t>(resident_, first.value_or(layers_)) != after) continue;
         const OperationId place_is_free =
             first ? state(static_cast<int>(*first)).last_backward : -1;
@@ -125,7 +119,7 @@ void Streamed::states_out() {
         const OperationId left =
             out(OperationKind::copy_states_out, layer, state_bytes(t_) - kBf16, -1);
         build_.wait(state(layer).states_in, {left, true});
-        if (const auto first = first_kept_beside(model_, t_, layer - resident_))
+        if (const auto first = first_kept_beside(layer))
             build_.wait(state(static_cast<int>(*first)).first_forward, {left, true});
     }
 }

@@ -92,12 +92,12 @@ TEST_CASE("streamed visits: what last layers keep is in the same place in betwee
         CHECK(bytes_of(plan, "kept for backward") == all * (8 - beside) / 8);
         CHECK(bytes_of(plan, "visiting states") == 0);
     }
-    const auto place = kept_beside_visit(model, visiting(3), 4);
+    const auto place = kept_beside_visit(visit_places(model, visiting(3)), 4);
     REQUIRE(place);
     CHECK(place->visit == 1);
     CHECK(place->part == 0);
     CHECK(place->parts == 2);
-    CHECK(!kept_beside_visit(model, visiting(3), 1));
+    CHECK(!kept_beside_visit(visit_places(model, visiting(3)), 1));
     // Where nothing is kept, or not by enough layers, states have memory of their own.
     TrainingSpec few = visiting(2);
     few.recompute = Recompute::full;
