@@ -11,6 +11,10 @@ namespace {
 /// A steady step is the mean of the last two; an unsteady one the mean of the last half.
 SimulatedStep result(const RunSteps& run) {
     SimulatedStep out;
+    if (run.slower_than_worth > 0) {
+        out.step = run.slower_than_worth;
+        return out;
+    }
     const std::size_t n = run.compute_ends.size();
     out.steps = static_cast<int>(n);
     out.steady = run.steady;
@@ -46,7 +50,7 @@ std::optional<SimulatedStep> from_fewer(const std::vector<LaneWork>& work,
 }
 
 SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
-                       const TrainingSpec& training) {
+                       const TrainingSpec& training, Seconds worth) {
     const std::vector<LaneWork> work = lane_work(plan.program, machine, training);
     const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
     constexpr std::size_t kFew[] = {8, 32};
@@ -54,14 +58,15 @@ SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
         if (2 * alike.count < 3 * keep) break;
         if (auto out = from_fewer(work, alike, keep, machine, training)) return *std::move(out);
     }
-    return result(run_steps(work, machine, training));
+    return result(run_steps(work, machine, training, worth));
 }
 
 }  // namespace
 
 SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
-                            const TrainingSpec& training) {
-    SimulatedStep out = simulate(plan, machine, training);
+                            const TrainingSpec& training, Seconds worth) {
+    SimulatedStep out = simulate(plan, machine, training, worth);
+    if (out.ended_early()) return out;
     if (plan.program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
     const auto compute =
         std::find_if(plan.program.operations.begin(), plan.program.operations.end(),

@@ -27,8 +27,9 @@ constexpr int kMostSteps = 24;
 class StepRun {
   public:
     StepRun(const std::vector<LaneWork>& work, const MachineSpec& machine,
-            const TrainingSpec& training, std::stop_token stop)
+            const TrainingSpec& training, Seconds worth, std::stop_token stop)
         : stop_(std::move(stop)),
+          worth_(worth),
           work_(work),
           power_(machine.gpu.clock),
           headroom_j_(machine.gpu.clock.headroom_j),
@@ -52,7 +53,7 @@ class StepRun {
         }
         sg::Engine::get_instance()->run();
         if (cancelled_) throw Cancelled();
-        if (run_.compute_ends.size() < 2)
+        if (run_.compute_ends.size() < 2 && run_.slower_than_worth == 0)
             throw InternalError(
                 "simulate_step: the lanes wait for each other; the plan is not executable");
         return std::move(run_);
@@ -130,7 +131,17 @@ class StepRun {
         left_j_ = power_.left_j();
         at_last_end_ = last_of_lane_;
         run_.steady = alike && !uses_up;
-        finished_ = run_.steady || run_.compute_ends.size() == kMostSteps;
+        if (const Seconds last = last_step(); last > worth_) run_.slower_than_worth = last;
+        finished_ =
+            run_.steady || run_.compute_ends.size() == kMostSteps || run_.slower_than_worth > 0;
+    }
+
+    /// From the end of compute to the next; in the first step, from its begin.
+    Seconds last_step() const {
+        const std::size_t n = run_.compute_ends.size();
+        const auto first = static_cast<std::size_t>(lanes_[index(Lane::compute)].front());
+        return run_.compute_ends[n - 1] -
+               (n > 1 ? run_.compute_ends[n - 2] : run_.intervals[0][first].start);
     }
 
     /// The last two steps took equally long, and a lane that is behind compute neither fell further
@@ -185,6 +196,7 @@ class StepRun {
     }
 
     const std::stop_token stop_;
+    const Seconds worth_;
     const std::vector<LaneWork>& work_;
     PowerBudget power_;
     const double headroom_j_;
@@ -215,10 +227,11 @@ std::vector<LaneWork> lane_work(const StepProgram& program, const MachineSpec& m
 }
 
 RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
-                   const TrainingSpec& training) {
+                   const TrainingSpec& training, Seconds worth) {
     RunSteps out;
-    on_simulation_thread(
-        [&, stop = begin_simulation()] { out = StepRun(work, machine, training, stop).run(); });
+    on_simulation_thread([&, stop = begin_simulation()] {
+        out = StepRun(work, machine, training, worth, stop).run();
+    });
     return out;
 }
 

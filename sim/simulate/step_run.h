@@ -1,6 +1,7 @@
 // How do the lanes of a plan run in virtual time? One SimGrid actor per lane, step after step.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "sim/plan/step.h"
@@ -29,12 +30,15 @@ struct RunSteps {
     std::vector<std::vector<double>> left_j;
     std::vector<Seconds> compute_ends;  ///< of every step's last compute operation; two or more
     bool steady = false;                ///< the last two steps are equal
+    Seconds slower_than_worth = 0;      ///< the step that ended the run; 0: none did
 };
 
 inline constexpr double kSteady = 1e-9;  ///< relative difference of two times that counts as none
 
-/// Runs until the step time is steady, or until the most steps have run. See simulate_step().
+/// Runs until the step time is steady, or until the most steps have run, or after a step that took
+/// longer than `worth`. See simulate_step().
 RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
-                   const TrainingSpec& training);
+                   const TrainingSpec& training,
+                   Seconds worth = std::numeric_limits<Seconds>::infinity());
 
 }  // namespace sluice

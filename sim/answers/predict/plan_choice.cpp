@@ -177,7 +177,7 @@ class PlanSearch {
         if (start.passes >= kMany) tables = from.fastest.training.resident_tables;
         nearest_number(model_.layer_count(), from.fastest.billed, [&](std::int64_t number) {
             start.*layers = number;
-            return try_ways(start, tables);
+            return try_ways(start, tables).fastest.billed;
         });
     }
 
@@ -203,7 +203,7 @@ class PlanSearch {
             }
             nearest_number(model_.layer_count(), kNever, [&](std::int64_t layers) {
                 start.host_kept_layers = layers;
-                return try_ways(start);
+                return try_ways(start).fastest.billed;
             });
             if (parts > 1 && trials_.best().billed == before) return;
         }
@@ -214,12 +214,12 @@ class PlanSearch {
         if (asked_.compute != Compute::fp8 || !may_set("stream_weights")) return;
         const TimedTraining without = trials_.best();
         const FoundByPasses found_without = of_passes_;
-        for (Found found : by_time()) {
+        for (const Found& found : by_time()) {
             if (found.fastest.training.resident_layers == model_.layer_count()) continue;
-            found.base.stream_weights = Compute::fp8;
-            found.base.deferred_layers = asked_.deferred_layers;
-            found.fastest.billed = try_ways(found.base);
-            try_numbers(found);
+            TrainingSpec arriving = found.base;
+            arriving.stream_weights = Compute::fp8;
+            arriving.deferred_layers = asked_.deferred_layers;
+            try_numbers(try_ways(arriving));
         }
         // Only for more than a prediction may be off.
         if (trials_.best().billed * (1 + kLeastGain) < without.billed) return;
@@ -245,7 +245,7 @@ class PlanSearch {
     }
 
     /// The fastest step that was simulated, with the tables in any place or in that one.
-    Seconds try_ways(const TrainingSpec& base, std::optional<ResidentTables> tables = {}) {
+    Found try_ways(const TrainingSpec& base, std::optional<ResidentTables> tables = {}) {
         Found found{{base}, base};
         for (const PlanWay& way : space_.ways(base)) {
             if (tables && way.start.training.resident_tables != *tables) continue;
@@ -255,7 +255,7 @@ class PlanSearch {
         }
         const auto [known, is_new] = of_passes_.try_emplace(base.passes, found);
         if (found.fastest.billed < known->second.fastest.billed) known->second = found;
-        return found.fastest.billed;
+        return found;
     }
 
     /// Drops changes not worth their memory; says the step time without each of the others.

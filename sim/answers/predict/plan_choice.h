@@ -12,12 +12,11 @@ namespace sluice {
 
 /// The fastest training that fits the machine with the given batch, sequence, states and schedule.
 /// Options of `fixed`, by their fields, keep their values. Simulates only steps whose bound is
-/// faster than the best so far (step_bounds.h): 0.3 to 0.8 s for 80 layers, 2 s for 28 layers in
-/// 32 passes. Leaves room (Fit::leaves_room) where a plan can. If nothing fits, the choice is
-/// the given training. A plan takes a larger part of its node than
-/// the given one, or than without deferred updates and layers kept on the host, only where a token
-/// gets no dearer: by the typical rent of `prices`, or by the GPUs of that part where no rent is
-/// known. Throws InputError if the training breaks a rule.
+/// faster than the best so far (step_bounds.h), and ends most others early. Leaves room
+/// (Fit::leaves_room) where a plan can. If nothing fits, the choice is the given training. A plan
+/// takes a larger part of its node than the given one, or than without deferred updates and layers
+/// kept on the host, only where a token gets no dearer: by the typical rent of `prices`, or by the
+/// GPUs of that part where no rent is known. Throws InputError if the training breaks a rule.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
                        const PriceList& prices = {});

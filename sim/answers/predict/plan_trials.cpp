@@ -11,46 +11,58 @@
 
 namespace sluice {
 
+namespace {
+/// Nearer to the best, exact times lead the search to better numbers of layers.
+constexpr double kFarFromBest = 1.01;
+}  // namespace
+
 PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound) {
     const Seconds bound =
         step_bounds(one.plan.program, operation_demands(one.plan.program, machine_, one.training),
                     machine_, one.training)
             .at_least();
-    const Seconds estimate = bound * over_bound, billed = estimate * least_bill(one);
-    if (!could_gain(billed)) return {{one.training, estimate, billed}};
-    TimedTraining out = timed(one);
+    const double bill = least_bill(one);
+    const Seconds estimate = bound * over_bound;
+    if (!could_gain(estimate * bill)) return {{one.training, estimate, estimate * bill}};
+    const TrainingSpec plain = plainest(one.training);
+    const Simulated& step = simulated(one, plain, best_.billed * kFarFromBest / bill);
+    if (!step.to_the_end)
+        return {{one.training, step.seconds, step.seconds * bill}, step.seconds / bound};
+    const TimedTraining out = {plain, step.seconds, step.seconds * bill_over_base(step.share)};
     if (out.billed < best_.billed) best_ = out;
     return {out, out.seconds / bound};
 }
 
-TimedTraining PlanTrials::timed(const Planned& one, const TrainingSpec& plainest) {
-    const auto& [seconds, share] = simulated(one, plainest);
-    return {plainest, seconds, seconds * bill_over_base(share)};
+TimedTraining PlanTrials::timed(const Planned& one) {
+    const TrainingSpec plain = plainest(one.training);
+    const Simulated& step = simulated(one, plain, kNever);
+    return {plain, step.seconds, step.seconds * bill_over_base(step.share)};
 }
 
-const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one,
-                                                   const TrainingSpec& plainest) {
+const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const TrainingSpec& plainest,
+                                                   Seconds worth) {
     std::vector<double> values;
     for (const Option& option : training_options()) values.push_back(option.get(plainest));
     const auto [entry, is_new] = simulated_.try_emplace(std::move(values));
-    if (!is_new) return entry->second;
     Simulated& out = entry->second;
+    if (!is_new && (out.to_the_end || out.seconds > worth)) return out;
+    SimulatedStep step = simulate_step(one.plan, machine_, one.training, worth);
+    out = {step.step, !step.ended_early(), {}};
+    if (!out.to_the_end) return out;
     if (machine_.host.gpus > 1) {
         TimedPlan timed;
         timed.asked.training = one.training;
         timed.plan = planned_step(one.plan, machine_, one.training);
-        timed.step = predict_step(timed.plan, machine_, one.training);
-        out = {timed.step.seconds, node_share(timed, machine_)};
-    } else {  // pays for the whole node
-        out.seconds = simulate_step(one.plan, machine_, one.training).step;
-    }
+        timed.step = step_from(std::move(step), timed.plan, machine_, one.training);
+        out.share = node_share(timed, machine_);
+    }  // else it pays for the whole node
     return out;
 }
 
 void PlanTrials::bill_beside(const TimedTraining& base) {
     const std::optional<Planned> one = space_.planned(base.training);
     if (!one) return;
-    const NodeShare share = simulated(*one, plainest(base.training)).share;
+    const NodeShare share = simulated(*one, plainest(base.training), kNever).share;
     const auto bill = [&](const NodeShare& of) {
         return std::pair(usd_per_hour(of), of.gpus_needed());
     };

@@ -16,7 +16,8 @@ inline constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
 /// A change that gains a smaller share of the step is not worth its memory or a simulation.
 inline constexpr double kLeastWorth = 0.001;
 
-/// A training and its step; kNever where it was not simulated.
+/// A training and its step; kNever where it was not simulated, a lower estimate where its
+/// simulation ended early since it cannot be the fastest.
 struct TimedTraining {
     TrainingSpec training;
     Seconds seconds = kNever;
@@ -44,7 +45,7 @@ class PlanTrials {
 
     void try_plan(const Planned& one) { try_beyond(one, 1); }
     /// Simulates it, whatever its bound.
-    TimedTraining timed(const Planned& one) { return timed(one, plainest(one.training)); }
+    TimedTraining timed(const Planned& one);
     /// Of a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);
@@ -58,12 +59,13 @@ class PlanTrials {
     };
     struct Simulated {
         Seconds seconds = 0;
+        bool to_the_end = false;  ///< else `seconds` is a lower estimate, and `share` is not known
         NodeShare share;
     };
     /// Takes a step to exceed its bound by the factor `over_bound` at least.
     Tried try_beyond(const Planned& one, double over_bound);
-    TimedTraining timed(const Planned& one, const TrainingSpec& plainest);
-    const Simulated& simulated(const Planned& one, const TrainingSpec& plainest);
+    /// Ends once a step takes longer than `worth`.
+    const Simulated& simulated(const Planned& one, const TrainingSpec& plainest, Seconds worth);
     /// Tries every recomputation in micro-batches, with as many layers that keep everything as fit.
     /// Smaller ones free memory for less recomputation: ends at the first size that gains nothing
     /// and frees no memory that is needed.

@@ -83,7 +83,11 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
 }  // namespace
 
 Step predict_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
-    SimulatedStep simulated = simulate_step(plan, machine, training);
+    return step_from(simulate_step(plan, machine, training), plan, machine, training);
+}
+
+Step step_from(SimulatedStep simulated, const StepPlan& plan, const MachineSpec& machine,
+               const TrainingSpec& training) {
     Step step = step_of(plan.program, std::move(simulated.operations), simulated.step);
     step.first = simulated.first_step;
     step.unsettled = simulated.steady ? 0 : simulated.steps;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/answers/predict/prediction.h"
+#include "sim/simulate/simulate_step.h"
 #include "sim/specs/scenario/price.h"
 
 namespace sluice {
@@ -30,6 +31,9 @@ struct Wanted {
 
 /// The times of a plan's steady step on a machine.
 Step predict_step(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
+/// The same, of a simulation that did not end early.
+Step step_from(SimulatedStep simulated, const StepPlan& plan, const MachineSpec& machine,
+               const TrainingSpec& training);
 
 /// Predicts a steady step. A plan that does not fit is simulated without the memory limit; the plan
 /// says how much memory is short. `so_far` is called with the step, again with band and

@@ -84,10 +84,10 @@ std::vector<BufferId> declare_visits(const ModelSpec& model, const TrainingSpec&
     std::vector<BufferId> out;
     const double states = states_of_largest_layer(model, training);
     for (const std::optional<std::int64_t>& first : places.first_kept)
-        out.push_back(first ? build.on_device("kept for backward, in turn with visiting states",
-                                              MemoryKind::activations, places.bytes)
-                            : build.on_device("visiting states", MemoryKind::optimizer_state,
-                                              states));
+        out.push_back(
+            first ? build.on_device("kept for backward, in turn with visiting states",
+                                    MemoryKind::activations, places.bytes)
+                  : build.on_device("visiting states", MemoryKind::optimizer_state, states));
     return out;
 }
 
