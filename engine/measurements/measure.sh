@@ -89,7 +89,9 @@ train 7b-batch-128-exact-visiting-5 --model qwen2.5-7b --untied --batch 128 --st
 train 7b-batch-32-beside-visiting --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
 train 7b-batch-8-exact-tiles --model qwen2.5-7b --untied --batch 8 --steps 16 "${exact[@]}" --resident-layers 28 --recompute none
 train 3b-batch-32-exact-tiles --model qwen2.5-3b --untied --batch 32 --steps 14 "${exact[@]}" --resident-layers 36 --recompute none
-train 7b-batch-32-exact-visiting-10-second-gpu --model qwen2.5-7b --untied --batch 32 --steps 10 "${exact[@]}" --resident-layers 10 --visiting-layers 10 --recompute none
+for gpu in second third; do
+    train 7b-batch-32-exact-visiting-10-$gpu-gpu --model qwen2.5-7b --untied --batch 32 --steps 10 "${exact[@]}" --resident-layers 10 --visiting-layers 10 --recompute none
+done
 train 7b-batch-32-beside-visiting-second-gpu --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
 train 7b-batch-32-24-gb-exact --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1 --clipping exact --learning-rate 2e-5 --device-budget-bytes 24e9 --resident-layers 3
 train 7b-batch-32-24-gb-host-kept-10-second-gpu "${small[@]}" --micro-batch 16 --resident-layers 2 --host-kept-layers 10
