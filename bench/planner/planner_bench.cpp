@@ -1,6 +1,6 @@
 // How long from a key to the verdict, how long does an answer take, and how long does the window
 // stand still at most? No test asserts it.
-//   ./dev bench planner
+//   ./dev bench planner [verdicts|answers|stillness]
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -264,8 +264,9 @@ int main(int argc, char** argv) {
     MainWindow window(folder.path());
     window.show();
     Bench bench(window);
-    bench.verdicts();
-    bench.answers();
-    bench.stillness();
+    const std::string part = argc > 1 ? argv[1] : "all";
+    if (part == "all" || part == "verdicts") bench.verdicts();
+    if (part == "all" || part == "answers") bench.answers();
+    if (part == "all" || part == "stillness") bench.stillness();
     window.stack().setSaved();
 }

@@ -122,6 +122,11 @@ void FittedTable::resizeEvent(QResizeEvent* event) {
     if (fits_columns_ && event->oldSize().width() != event->size().width()) fit_columns(this);
 }
 
+void FittedTable::showEvent(QShowEvent* event) {
+    QTableView::showEvent(event);
+    if (fits_columns_) fit_columns(this);
+}
+
 void FittedTable::updateGeometries() {
     QTableView::updateGeometries();
     const int height = sizeHint().height();
@@ -169,7 +174,7 @@ std::vector<int> fitted_widths(const std::vector<ColumnWidths>& columns, int roo
 
 void fit_columns(QTableView* view) {
     const int columns = view->model()->columnCount(), room = view->viewport()->width();
-    if (columns == 0 || room <= 0) return;
+    if (columns == 0 || room <= 0 || !view->isVisible()) return;
     view->setWordWrap(false);  // else the width that a cell has limits the one that it wants
     view->resizeColumnsToContents();
     std::vector<ColumnWidths> wanted;

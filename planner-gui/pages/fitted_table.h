@@ -23,6 +23,7 @@ class FittedTable : public QTableView {
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
     void updateGeometries() override;
 
   private:
@@ -36,7 +37,8 @@ QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name
 
 /// Gives columns the width of their contents. In a narrower view the widest columns shrink and
 /// their text takes several lines, with whole words and numbers if all columns are then in sight.
-/// In a wider view columns grow by up to half their width, and the widest takes the rest.
+/// In a wider view columns grow by up to half their width, and the widest takes the rest. A hidden
+/// view waits until it is shown: of each verdict 1.4 ms went to a hidden page.
 void fit_columns(QTableView* view);
 
 /// Of a column, in pixels: with each cell on one line, and with the longest word on one.

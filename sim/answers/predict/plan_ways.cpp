@@ -5,11 +5,13 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/simulate/simulation_service.h"
 #include "sim/simulate/step_bounds.h"
 
 namespace sluice {
 
 std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
+    begin_simulation();  // most plans are bounded only, and a newer question waits for their end
     try {
         check_training_spec(training);
         Planned out{training, plan_step(model_, machine_, training)};
