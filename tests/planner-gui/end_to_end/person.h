@@ -43,13 +43,18 @@ inline QString shown(const MainWindow& window, const char* name) {
     return label->text();
 }
 
-inline nlohmann::json printed_json(const QStringList& arguments) {
+/// What `sluice` prints; the arguments are right.
+inline QString printed(const QStringList& arguments) {
     QProcess process;
     process.start(QStringLiteral(SLUICE_BINARY), arguments);
     REQUIRE(process.waitForFinished(120'000));
     INFO(process.readAllStandardError().toStdString());
     REQUIRE(process.exitCode() == 0);
-    return nlohmann::json::parse(process.readAllStandardOutput().toStdString());
+    return QString::fromUtf8(process.readAllStandardOutput());
+}
+
+inline nlohmann::json printed_json(const QStringList& arguments) {
+    return nlohmann::json::parse(printed(arguments).toStdString());
 }
 
 }  // namespace sluice::test
