@@ -150,7 +150,7 @@ void ParetoPage::showProgress() {
                                 : isBusy()
                                     ? tr("%1 of %2 predicted").arg(rows_.size()).arg(expected_)
                                     : tr("%1 predicted").arg(rows_.size());
-        progress_->setText(tr("%1; %2 fit and have a price").arg(arrived).arg(plotted));
+        progress_->setText(tr("%1; %2 fit and have a price.").arg(arrived).arg(plotted));
     }
 }
 

@@ -103,7 +103,7 @@ QStringList comparison_sentences(const Comparison& comparison) {
         for (const std::string& sentence : sentences) {
             QString words = window_text(sentence);
             words[0] = words[0].toUpper();
-            out << words;
+            out << words + QLatin1Char('.');
         }
     return out;
 }

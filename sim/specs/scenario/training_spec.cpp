@@ -10,6 +10,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/machine/machine_profile.h"
+#include "sim/specs/scenario/field_label.h"
 
 namespace sluice {
 namespace {
@@ -79,9 +80,7 @@ std::string setting_flags(const std::vector<Setting>& settings) {
 std::string setting_words(const std::vector<Setting>& settings) {
     std::string out;
     for (const Setting& one : settings) {
-        std::string name = one.field;
-        std::replace(name.begin(), name.end(), '_', ' ');
-        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", name, one.value);
+        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", field_label(one.field), one.value);
         const auto option = std::ranges::find_if(
             training_options(), [&](const Option& known) { return one.field == known.field; });
         if (one.value == "0" && option != training_options().end() && !option->zero.empty())

@@ -210,7 +210,7 @@ struct Setting {
 std::vector<Setting> changed_settings(const TrainingSpec& asked, const TrainingSpec& changed);
 /// "--host-memory 512GB --micro-batch 8".
 std::string setting_flags(const std::vector<Setting>& settings);
-/// "host memory 512GB, micro batch 8", for readers of a page.
+/// "Host memory 512GB, Micro batch 8": the fields as the window names them.
 std::string setting_words(const std::vector<Setting>& settings);
 
 }  // namespace sluice

@@ -57,7 +57,7 @@ TEST_CASE("system table: what the comparison says", "[models]") {
     const QStringList sentences = comparison_sentences(made());
     REQUIRE(sentences.size() == 2);
     CHECK(sentences[0].contains(QStringLiteral("with \"Batch\" 5 is faster than streamed")));
-    CHECK(sentences[1] == QStringLiteral("Zero-infinity is left out"));
+    CHECK(sentences[1] == QStringLiteral("Zero-infinity is left out."));
     const Comparison all = made();
     CHECK(system_sentence(all, all.systems[0], ByteUnits::decimal)
               .contains(QStringLiteral(": 1,000 tokens/s, ")));

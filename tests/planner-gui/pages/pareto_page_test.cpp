@@ -148,7 +148,7 @@ TEST_CASE("pareto: where nothing fits, the picture says so and has no axes", "[p
     page.show();
     page.addRow(does_not_fit(example_rows().front()));
     CHECK(page.chart()->picture().shapes.empty());
-    CHECK(test::says(page, QStringLiteral("0 fit and have a price")));
+    CHECK(test::says(page, QStringLiteral("0 fit and have a price.")));
     page.addRow(example_rows().front());
     CHECK(page.svg().contains("$ an hour"));
     CHECK(page.svg().contains("tokens/s"));

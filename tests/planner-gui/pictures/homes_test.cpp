@@ -76,7 +76,7 @@ TEST_CASE("the words say the step before one home moved", "[pictures]") {
     CHECK(home_words(*after, nullptr) == format_seconds(after->step.seconds) + " a step");
     CHECK(home_words(*after, before.get()) ==
           format_seconds(after->step.seconds) + " a step, was " +
-              format_seconds(before->step.seconds) + " with resident layers 0");
+              format_seconds(before->step.seconds) + " with Resident layers 0");
     CHECK(after->step.seconds < before->step.seconds);
     CHECK(moved_home(*before, *before) == std::nullopt);
     training.batch = 16;  // a second difference, and one that is no home

@@ -23,7 +23,7 @@ TEST_CASE("homes: a moved home is in the form, its gain on the page, undo takes 
     CHECK(resident->maximum() == 8);
     const QByteArray stacks = page.svg();
     const QString was =
-        qtext(", was " + format_seconds(before->report().step.seconds) + " with resident layers 0");
+        qtext(", was " + format_seconds(before->report().step.seconds) + " with Resident layers 0");
 
     resident->stepUp();
     resident->stepUp();

@@ -31,7 +31,7 @@ TEST_CASE("shared page: the window opens what it exported", "[window]") {
     REQUIRE(test::wait_until([&] { return QFile::exists(page); }));
     const std::string html = content(page).toStdString();
     CHECK_THAT(html,
-               ContainsSubstring("keep last layers 1") && !ContainsSubstring("--keep-last-layers"));
+               ContainsSubstring("Last layers kept 1") && !ContainsSubstring("--keep-last-layers"));
 
     driver.openExample();
     REQUIRE(window.openFile(page));
