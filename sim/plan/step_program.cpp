@@ -17,9 +17,9 @@ struct LaneRow {
 const LaneRow& row_of(Lane one) {
     using enum Lane;
     static constexpr LaneRow kRows[] = {
-        {host_to_device, "host_to_device", "H2D", "copies to the GPU"},
+        {host_to_device, "host_to_device", "to GPU", "copies to the GPU"},
         {compute, "compute", "compute", "compute"},
-        {device_to_host, "device_to_host", "D2H", "copies from the GPU"},
+        {device_to_host, "device_to_host", "from GPU", "copies from the GPU"},
         {optimizer, "optimizer", "optimizer", "optimizer"},
         {host, "host", "host", "host"},
         {storage_read, "storage_read", "read", "reads from storage"},

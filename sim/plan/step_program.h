@@ -40,7 +40,7 @@ enum class Lane : std::uint8_t {
 };
 inline constexpr int kLaneCount = 9;
 const char* lane_name(Lane lane);
-/// For people: "H2D", "compute", "D2H", "optimizer", "host", "read", "write".
+/// For people: "to GPU", "compute", "from GPU", "optimizer", "host", "read", "write".
 const char* lane_label(Lane lane);
 /// The same as part of a sentence: "copies to the GPU", "compute", "copies from the GPU".
 const char* lane_words(Lane lane);

@@ -98,15 +98,16 @@ Table machines_table() {
     std::vector<MachineProfile> machines;
     for (const std::string& id : library_machines()) machines.push_back(read_machine_profile(id));
     return table_of<MachineProfile>(
-        machines,
-        {{"name", "name", &MachineProfile::id},
-         {"gpu", "GPU", [](auto& one) { return one.text("gpu.name"); }},
-         {"hbm_gb", "HBM GB", Unit::number, number("gpu.memory_capacity_gb")},
-         {"bf16_tflops", "TFLOPS", Unit::number, number("gpu.bf16_dense_tflops")},
-         {"host_to_device_gb_per_s", "H2D", Unit::number, number("link.host_to_device_gb_per_s")},
-         {"device_to_host_gb_per_s", "D2H", Unit::number, number("link.device_to_host_gb_per_s")},
-         {"host_memory_gb", "host GB", Unit::number, number("host.memory_capacity_gb")},
-         {"predictions", "predictions", trust}});
+        machines, {{"name", "name", &MachineProfile::id},
+                   {"gpu", "GPU", [](auto& one) { return one.text("gpu.name"); }},
+                   {"hbm_gb", "HBM GB", Unit::number, number("gpu.memory_capacity_gb")},
+                   {"bf16_tflops", "TFLOPS", Unit::number, number("gpu.bf16_dense_tflops")},
+                   {"host_to_device_gb_per_s", "to GPU", Unit::number,
+                    number("link.host_to_device_gb_per_s")},
+                   {"device_to_host_gb_per_s", "from GPU", Unit::number,
+                    number("link.device_to_host_gb_per_s")},
+                   {"host_memory_gb", "host GB", Unit::number, number("host.memory_capacity_gb")},
+                   {"predictions", "predictions", trust}});
 }
 
 }  // namespace
@@ -117,7 +118,8 @@ std::string machines_json() { return readable_json(to_json(machines_table())); }
 
 std::string machines_text() {
     return to_text(machines_table()) +
-           "\nTFLOPS: bf16 dense, from the datasheet. H2D, D2H: GB/s of copies in one direction. "
+           "\nTFLOPS: bf16 dense, from the datasheet. To and from GPU: GB/s of copies in one "
+           "direction. "
            "-: "
            "not known.\nTo predict with another host memory, append its size: "
            "h200-sxm-pcie5-1.5tb\n";

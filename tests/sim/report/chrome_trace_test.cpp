@@ -88,7 +88,7 @@ TEST_CASE("chrome trace: process and threads are named, threads in the order of 
         if (event["name"] == "thread_sort_index") order.push_back(event["args"]["sort_index"]);
     }
     CHECK(process == "sluice a \"quoted\" \xef\xbf\xbd on box (measured)");
-    CHECK(threads == std::vector<std::string>{"H2D", "compute", "optimizer"});
+    CHECK(threads == std::vector<std::string>{"to GPU", "compute", "optimizer"});
     CHECK(order == std::vector<int>{0, 1, 3});
 }
 
@@ -142,9 +142,9 @@ TEST_CASE("chrome trace: two reports of one plan, lane by lane from one zero", "
     CHECK(process == "sluice tiny on box (predicted and measured)");
     std::vector<std::string> names;
     for (const auto& [tid, name] : threads) names.push_back(name);
-    CHECK(names == std::vector<std::string>{"H2D predicted", "H2D measured", "compute predicted",
-                                            "compute measured", "optimizer predicted",
-                                            "optimizer measured"});
+    CHECK(names == std::vector<std::string>{"to GPU predicted", "to GPU measured",
+                                            "compute predicted", "compute measured",
+                                            "optimizer predicted", "optimizer measured"});
     // Both forwards start at the same time, 0.3 s after the measured copy, which starts first.
     const std::vector<json> forward = operations_named(events, "forward 0");
     REQUIRE(forward.size() == 4);
