@@ -47,7 +47,7 @@ TEST_CASE("homes: a moved home is in the form, its gain on the page, undo takes 
     tables->setCurrentIndex(1);
     now = driver.settled();
     CHECK(now->scenario.training.resident_tables == ResidentTables::head);
-    CHECK(test::says(page, QStringLiteral(" with resident tables none")));
+    CHECK(test::says(page, QStringLiteral(" with Resident tables none")));
 
     driver.type("batch", "32");  // another question, with no step before
     driver.settled();
