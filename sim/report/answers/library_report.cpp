@@ -119,9 +119,7 @@ std::string machines_json() { return readable_json(to_json(machines_table())); }
 std::string machines_text() {
     return to_text(machines_table()) +
            "\nTFLOPS: bf16 dense, from the datasheet. To and from GPU: GB/s of copies in one "
-           "direction. "
-           "-: "
-           "not known.\nTo predict with another host memory, append its size: "
+           "direction. -: not known.\nTo predict with another host memory, append its size: "
            "h200-sxm-pcie5-1.5tb\n";
 }
 
