@@ -10,13 +10,13 @@
 #include "planner-gui/pages/explore_page.h"
 #include "planner-gui/pages/pareto_page.h"
 #include "planner-gui/pictures/answer_words.h"
-#include "planner-gui/window/field_row.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/start_page.h"
 #include "sim/base/format.h"
 #include "tests/planner-gui/end_to_end/person.h"
 
 using namespace sluice;
+using test::type;
 using test::WindowDriver;
 
 namespace {
@@ -31,16 +31,6 @@ PlannedScenario scenario_on(const std::string& machine) {
     out.training = {{"batch", "16"}};
     out.money = {{"tokens", "2e9"}};
     return out;
-}
-
-void type(MainWindow& window, const char* field, const char* text) {
-    FieldRow* const row = window.startPage().row(QString::fromLatin1(field));
-    auto* line = qobject_cast<QLineEdit*>(row->editor());
-    if (line == nullptr) line = row->editor()->findChild<QLineEdit*>();
-    REQUIRE(line != nullptr);
-    line->setFocus();
-    line->selectAll();
-    QTest::keyClicks(line, QString::fromLatin1(text));
 }
 
 /// The lines of a card, from its top.

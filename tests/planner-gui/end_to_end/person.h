@@ -4,11 +4,15 @@
 #include <QAction>
 #include <QFileInfo>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenuBar>
 #include <QProcess>
+#include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "planner-gui/window/field_row.h"
 #include "planner-gui/window/main_window.h"
+#include "planner-gui/window/start_page.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/window/answers.h"
 #include "tests/planner-gui/window/window_driver.h"
@@ -41,6 +45,18 @@ inline QString shown(const MainWindow& window, const char* name) {
     auto* const label = window.findChild<QLabel*>(QString::fromLatin1(name));
     REQUIRE(label != nullptr);
     return label->text();
+}
+
+/// Types into a field of the start page, key by key, and leaves the keyboard there.
+inline QLineEdit* type(MainWindow& window, const char* field, const char* text) {
+    FieldRow* const row = window.startPage().row(QString::fromLatin1(field));
+    auto* line = qobject_cast<QLineEdit*>(row->editor());
+    if (line == nullptr) line = row->editor()->findChild<QLineEdit*>();
+    REQUIRE(line != nullptr);
+    line->setFocus();
+    line->selectAll();
+    QTest::keyClicks(line, QString::fromLatin1(text));
+    return line;
 }
 
 /// What `sluice` prints; the arguments are right.

@@ -3,28 +3,16 @@
 
 #include <QPushButton>
 
-#include "planner-gui/window/field_row.h"
 #include "planner-gui/window/pages.h"
 #include "sim/report/answers/findings.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;
+using test::type;
 using test::WindowDriver;
 
 namespace {
-
-/// Types into a field of the page, key by key, and leaves the keyboard there.
-QLineEdit* type(MainWindow& window, const char* field, const char* text) {
-    FieldRow* const row = window.startPage().row(QString::fromLatin1(field));
-    auto* line = qobject_cast<QLineEdit*>(row->editor());
-    if (line == nullptr) line = row->editor()->findChild<QLineEdit*>();
-    REQUIRE(line != nullptr);
-    line->setFocus();
-    line->selectAll();
-    QTest::keyClicks(line, QString::fromLatin1(text));
-    return line;
-}
 
 QList<QPushButton*> plans(MainWindow& window) {
     return window.startPage().findChildren<QPushButton*>(QStringLiteral("openPlan"));
