@@ -68,7 +68,7 @@ std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units)
              if_planned([](auto& cell) { return cell.fit.host.shortfall(); })},
             {"storage_short_bytes", "", Unit::bytes,
              if_planned([](auto& cell) { return cell.fit.storage.shortfall(); })},
-            {"usd_per_million_tokens", "$/M tokens", Unit::usd,
+            {"usd_per_million_tokens", "$ a million", Unit::usd,
              if_fits(&ScenarioValue::usd_per_million_tokens)},
             {"settings", "settings", Unit::text,
              [&map](auto& at) {

@@ -16,7 +16,7 @@ namespace sluice {
 
 /// Precondition: row.is_plotted().
 double cost_of(const MachineSystem& row, CostAxis axis);
-/// "$/h"
+/// "$ an hour"
 QString cost_name(CostAxis axis);
 
 /// For each row: it is plotted, and no other is faster at the same cost or cheaper at the same

@@ -187,8 +187,8 @@ std::optional<RunQuestion> StartPage::question() {
     out.tokens = number("tokens", 1, 1e18, tr("a number of tokens such as 2B"), true).value_or(1);
     out.context = static_cast<std::int64_t>(
         number("context", 1, 1e8, tr("a number of tokens such as 4096"), true).value_or(1));
-    out.days = number("days", 1e-3, 1e5, tr("a number of days such as 30"), false);
-    out.usd = number("usd", 1e-2, 1e12, tr("a number of dollars such as 20000"), false);
+    out.limits.days = number("days", 1e-3, 1e5, tr("a number of days such as 30"), false);
+    out.limits.usd = number("usd", 1e-2, 1e12, tr("a number of dollars such as 20000"), false);
     out.owned = row(QStringLiteral("owned"))->text().toStdString();
     if (const QString mistake = machine_mistake(out.owned); !mistake.isEmpty()) {
         row(QStringLiteral("owned"))->setMistake(mistake);

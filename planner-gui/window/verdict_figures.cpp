@@ -8,6 +8,7 @@
 
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/answer_words.h"
+#include "sim/answers/cost/run_limits.h"
 #include "sim/base/format.h"
 
 namespace sluice {
@@ -104,10 +105,17 @@ void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
 void VerdictFigures::showRun(const CostAnswer& cost) {
     const RunCost run = cost.run;
     const QString tokens = qtext(format_count(cost.tokens));
-    set(days_, qtext(format_days({run.days.value})),
-        cost.payment ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
-                     : tr("for %1 tokens").arg(tokens),
-        qtext(format_days(run.days)));
+    QString about = cost.payment
+                        ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
+                        : tr("for %1 tokens").arg(tokens);
+    QStringList more{qtext(format_days(run.days))};
+    if (cost.limits.any()) {
+        about += meets(cost.limits, run, cost.payment.has_value()) ? tr(", within the limits")
+                                                                   : tr(", outside the limits");
+        for (const std::string& one : limit_warnings(cost.limits, run, cost.payment.has_value()))
+            more << qtext(one);
+    }
+    set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
     set(energy_, tr(ceiling ? "at most %1 kWh" : "%1 kWh").arg(amount(run.kwh->value)),

@@ -49,9 +49,10 @@ RunQuestion read_question(const ChooseFlags& flags) {
     out.context = static_cast<std::int64_t>(context);
     if (static_cast<double>(out.context) != context) throw mistake(flags.seq, "--seq", kWhole);
     if (flags.days)
-        out.days = amount_of(*flags.days, "--days", 1e-3, 1e5, "a number of days such as 30");
+        out.limits.days =
+            amount_of(*flags.days, "--days", 1e-3, 1e5, "a number of days such as 30");
     if (flags.budget)
-        out.usd =
+        out.limits.usd =
             amount_of(*flags.budget, "--budget", 1e-2, 1e12, "a number of dollars such as 20000");
     out.owned = flags.owned;
     out.compute = flags.compute;
@@ -89,7 +90,8 @@ void add_choose(CLI::App& app, Command& chosen) {
     command->add_option("--tokens", flags->tokens, "tokens of the run, as 500M or 2B; default 1B");
     command->add_option("--seq", flags->seq, "tokens of a sequence; default 4096");
     command->add_option("--days", flags->days, "days until the run must have ended; default: any");
-    command->add_option("--budget", flags->budget, "dollars for the whole run; default: any");
+    command->add_option("--budget,--budget-usd", flags->budget,
+                        "dollars for the whole run; default: any");
     command->add_option("--owned", flags->owned,
                         "a machine that you have, a node with all its GPUs: it costs its "
                         "electricity alone");

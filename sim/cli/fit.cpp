@@ -136,7 +136,7 @@ void add_fit(CLI::App& app, Command& chosen) {
         ->group("Output");
     command
         ->add_option("--svg", flags->svg_file,
-                     "write tokens/s over $/h and over $ per million tokens (--find machine)")
+                     "write tokens/s over $ an hour and over $ a million tokens (--find machine)")
         ->group("Output");
 }
 

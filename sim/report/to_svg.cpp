@@ -181,7 +181,7 @@ std::string_view html_table_style() {
            "th,td{padding:3px 8px;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
            "th{border-bottom:2px solid #888;white-space:normal;vertical-align:bottom}"
            "td.text,th.text{text-align:left}"
-           "td.text{white-space:normal;overflow-wrap:anywhere}"
+           "td.text{white-space:normal;overflow-wrap:anywhere;min-width:7em}"
            ".group td{font-weight:bold;background:#f1f1f1;text-align:left}"
            ".wide{overflow-x:auto}"
            "svg{display:block;margin:0 0 24px;max-width:100%;height:auto}";

@@ -205,7 +205,7 @@ std::string format_banded(const Banded& number, const char* unit) {
         return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
     };
     if (number.high == 0) return fmt::format("{} {}", digits(number.value), unit);
-    return fmt::format("{} {} ({} to {})", digits(number.value), unit, digits(number.low),
+    return fmt::format("{} {} (5 to 95%: {} to {})", digits(number.value), unit, digits(number.low),
                        digits(number.high));
 }
 
@@ -261,6 +261,7 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query) {
     CostAnswer answer;
     answer.terms = query.terms;
+    answer.limits = query.limits;
     answer.tokens = query.tokens;
     answer.power = money.power;
     answer.payment = payment_of(money, query, report);

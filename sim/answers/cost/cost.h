@@ -47,6 +47,7 @@ struct PaidRun {
 /// The answer of `sluice cost`: the price of the query, and all known ones.
 struct CostAnswer {
     OwnerTerms terms;
+    RunLimits limits;
     std::optional<Payment> payment;  ///< as in the query, else the typical offer
     RunCost run;                     ///< with that payment; without money if no price is known
     std::vector<PaidRun> others;     ///< every other known way to pay
@@ -84,14 +85,14 @@ PaidRun paid_run(const Prediction& report, const MachineSpec& machine, const Mac
 CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                        const MachineMoney& money, const CostQuery& query);
 
-/// "29.1 days (24.4 to 36.2)"; without brackets if there is no band.
+/// "29.1 days (5 to 95%: 24.4 to 36.2)"; without brackets if there is no band.
 std::string format_banded(const Banded& number, const char* unit);
 
-/// "17.2 hours (11.4 to 25.5)" for 0.717 days; from two days on in days.
+/// "17.2 hours (5 to 95%: 11.4 to 25.5)" for 0.717 days; from two days on in days.
 std::string format_days(const Banded& days);
 
-/// "4,935 kWh (1,185 to 7,243)", "at most 4,935 kWh", "980 kWh for the GPU alone", "980 kWh for the
-/// 4 GPUs that are paid for, without their host".
+/// "4,935 kWh (5 to 95%: 1,185 to 7,243)", "at most 4,935 kWh", "980 kWh for the GPU alone", "980
+/// kWh for the 4 GPUs that are paid for, without their host".
 std::string format_kwh(const RunCost& run);
 
 /// "$0.24 (5 to 95%: $0.20 to $0.31)".

@@ -61,12 +61,12 @@ std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
     return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.planned.name);
 }
 
-/// The fastest plan of the systems that run there today and have the options of `given`; empty if
-/// none fits.
-std::optional<TrainingSpec> fastest_that_runs(const DecisionRequest& request,
-                                              const MachineSpec& machine, const PriceList& prices,
-                                              const std::set<std::string>& given) {
-    PlanChoice best;
+/// The plan that is first by precision_then_time(), of the systems that run there today and have
+/// the options of `given`; empty if none fits.
+std::optional<TrainingSpec> best_that_runs(const DecisionRequest& request,
+                                           const MachineSpec& machine, const PriceList& prices,
+                                           const std::set<std::string>& given) {
+    std::optional<std::pair<std::pair<bool, Seconds>, TrainingSpec>> best;
     for (const Schedule schedule : schedules_of(machine)) {
         const bool has_all = std::ranges::all_of(given, [&](const std::string& field) {
             return has_option(schedule, training_option(field));
@@ -80,9 +80,11 @@ std::optional<TrainingSpec> fastest_that_runs(const DecisionRequest& request,
         }
         if (!runs_today(training, request.model, machine).runs()) continue;
         PlanChoice choice = choose_plan(request.model, machine, training, given, prices);
-        if (choice.step && (!best.step || *choice.step < *best.step)) best = std::move(choice);
+        if (!choice.step) continue;
+        const std::pair rank = precision_then_time(choice.training, *choice.step);
+        if (!best || rank < best->first) best = {rank, std::move(choice.training)};
     }
-    return best.step ? std::optional(best.training) : std::nullopt;
+    return best ? std::optional(std::move(best->second)) : std::nullopt;
 }
 
 Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& asked,
@@ -101,7 +103,7 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
         if (const auto other =
-                fastest_that_runs(request, machine, money.prices, *request.chosen_beside)) {
+                best_that_runs(request, machine, money.prices, *request.chosen_beside)) {
             out.prediction =
                 predict(request.model, machine, *other, {.band = Wanted::Band::always});
             out.name += fmt::format(" ({})", other->schedule->name);
@@ -218,16 +220,15 @@ void choose(Decision& decision) {
             ? Aim::cheapest
             : Aim::fastest;
     decision.chosen.reset();
-    const auto better = [&](const Candidate& a, const Candidate& b) {
-        return decision.aim == Aim::cheapest
-                   ? a.cost.run.usd_per_million_tokens.value <
-                         b.cost.run.usd_per_million_tokens.value
-                   : a.report().tokens_per_s() > b.report().tokens_per_s();
+    const auto rank = [&](const Candidate& c) {
+        return std::pair(!Decision::meets_limits(c), decision.aim == Aim::cheapest
+                                                         ? c.cost.run.usd_per_million_tokens.value
+                                                         : -c.report().tokens_per_s());
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (decision.aim == Aim::cheapest ? !choice_by_cost(all[i]) : !decision.can_choose(all[i]))
             continue;
-        if (!decision.chosen || better(all[i], all[*decision.chosen])) decision.chosen = i;
+        if (!decision.chosen || rank(all[i]) < rank(all[*decision.chosen])) decision.chosen = i;
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/cost/full_node.h"
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -88,7 +89,8 @@ struct Decision {
     DecisionRequest request;
     std::vector<Candidate> candidates;  ///< in the order of the request
     /// Index of a candidate that can be chosen: the cheapest per million tokens if any has a price
-    /// (then only those can be chosen), else the fastest.
+    /// (then only those can be chosen), else the fastest. One that meets its limits goes before all
+    /// that do not.
     std::optional<std::size_t> chosen;
     Aim aim = Aim::fastest;           ///< the criterion of the choice
     std::optional<Comparison> other;  ///< other systems on the chosen machine
@@ -99,6 +101,10 @@ struct Decision {
     /// It fits, and a program trains this way today unless that is not required.
     bool can_choose(const Candidate& c) const {
         return c.fits() && (request.planned_too || c.today().runs());
+    }
+    /// Its run ends in time and within the budget.
+    static bool meets_limits(const Candidate& c) {
+        return meets(c.cost.limits, c.cost.run, c.cost.payment.has_value());
     }
     const Candidate* best() const { return chosen ? &candidates[*chosen] : nullptr; }
 };

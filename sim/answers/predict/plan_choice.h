@@ -4,9 +4,11 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "sim/answers/predict/prediction.h"
 #include "sim/specs/scenario/price.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 
@@ -20,5 +22,12 @@ namespace sluice {
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
                        const PriceList& prices = {});
+
+/// The order of plans of different systems, best first: optimizer states in full precision, then
+/// the time of a step. A system that rounds its states does another training, and is no faster way
+/// to do this one.
+inline std::pair<bool, Seconds> precision_then_time(const TrainingSpec& training, Seconds step) {
+    return {!bytes_of_states(training).full(), step};
+}
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/run_question.h"
 #include "sim/base/format.h"
 #include "sim/specs/scenario/state_precision.h"
@@ -10,14 +11,17 @@
 namespace sluice {
 namespace {
 
+bool ends_in_time(const RunQuestion& question, const RunWay& one) {
+    return ends_in_time(question.limits, one.run);
+}
 bool within_budget(const RunQuestion& question, const RunWay& one) {
-    return !question.usd || one.run.usd.value <= *question.usd;
+    return meets({.days = {}, .usd = question.limits.usd}, one.run, one.priced);
 }
 
 /// 1 if it meets both, else the factor by which it misses the one it misses more.
 double miss(const RunQuestion& question, const RunWay& one) {
-    return std::max({1.0, question.days ? one.run.days.value / *question.days : 0,
-                     question.usd ? one.run.usd.value / *question.usd : 0});
+    return std::max({1.0, question.limits.days ? one.run.days.value / *question.limits.days : 0,
+                     question.limits.usd ? one.run.usd.value / *question.limits.usd : 0});
 }
 
 }  // namespace
@@ -26,21 +30,12 @@ std::string RunWay::name() const {
     return gpus() == 1 ? machine() : fmt::format("{} x {}", gpus(), machine());
 }
 
-std::string limits_name(const RunQuestion& question) {
-    if (question.days) return question.usd ? "the deadline and the budget" : "the deadline";
-    return question.usd ? "the budget" : "";
-}
-
-bool ends_in_time(const RunQuestion& question, const RunWay& one) {
-    return !question.days || one.run.days.value <= *question.days;
-}
-
 bool RunWay::has_full_states() const {
     return bytes_of_states(answer->report().asked.training).full();
 }
 
 bool meets(const RunQuestion& question, const RunWay& one) {
-    return one.fits() && one.priced && ends_in_time(question, one) && within_budget(question, one);
+    return one.fits() && one.priced && meets(question.limits, one.run, one.priced);
 }
 
 std::string time_and_money(const RunWay& one) {
@@ -82,7 +77,7 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
                });
     };
     if (std::ranges::any_of(candidates, meets_both)) {
-        const std::string limits = limits_name(question);
+        const std::string limits = limits_name(question.limits);
         pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
              limits.empty() ? "You own it." : fmt::format("You own it, and it meets {}.", limits));
         const auto best = [&](const auto& less) {
@@ -110,7 +105,7 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
     }
     pick(
         any, [&](auto& a, auto& b) { return miss(question, a) < miss(question, b); },
-        fmt::format("No way meets {}; this one comes nearest.", limits_name(question)));
+        fmt::format("No way meets {}; this one comes nearest.", limits_name(question.limits)));
     pick([&](auto& one) { return ends_in_time(question, one); }, cheaper,
          "It is the cheapest that ends in time.");
     pick([&](auto& one) { return within_budget(question, one); }, faster,

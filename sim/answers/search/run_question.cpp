@@ -9,6 +9,8 @@
 #include <tuple>
 
 #include "sim/answers/compare/comparison.h"
+#include "sim/answers/cost/run_limits.h"
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/plan/nearest_fit.h"
@@ -81,7 +83,7 @@ std::optional<PlannedScenario> on_one_gpu(const PlannedScenario& asked,
     const MachineSpec spec = read_machine({machine, {}, {}}).spec;
     std::optional<std::pair<std::pair<bool, Seconds>, PlannedScenario>> best;
     const auto consider = [&](FastestPlan plan) {
-        const std::pair rank(!bytes_of_states(resolve(plan.planned).training).full(), *plan.step);
+        const std::pair rank = precision_then_time(resolve(plan.planned).training, *plan.step);
         if (!best || rank < best->first) best = {rank, std::move(plan.planned)};
     };
     for (const Schedule schedule : schedules_of(spec)) {
@@ -110,7 +112,7 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
             const auto plan = fitting_plan(on_gpus(asked, machine, nodes * of_node));
             if (!plan) continue;
             RunWay one = candidate_of(question, plan->planned);
-            const bool enough = ends_in_time(question, one);
+            const bool enough = ends_in_time(question.limits, one.run);
             found(std::move(one));
             if (enough) break;
         }
@@ -137,6 +139,8 @@ PlannedScenario run_scenario(const RunQuestion& question) {
     out.training = {{"batch", std::to_string(batch)}, {"seq", std::to_string(question.context)}};
     if (question.compute) out.training["compute"] = *question.compute;
     out.money = {{"tokens", fmt::format("{:.15g}", question.tokens)}};
+    if (question.limits.days) out.money["days"] = fmt::format("{:.15g}", *question.limits.days);
+    if (question.limits.usd) out.money["budget_usd"] = fmt::format("{:.15g}", *question.limits.usd);
     if (question.quotes) out.money["quotes"] = *question.quotes;
     return out;
 }
@@ -156,7 +160,15 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     const PlannedScenario asked = run_scenario(question);
     // A mistake gives one sentence, not one for each machine.
     read_model(asked.model);
-    read_training(asked);
+    const TrainingSpec training = read_training(asked);
+    const double step = static_cast<double>(training.tokens());
+    if (question.tokens < step)
+        throw InputError(
+            fmt::format(
+                "--tokens is \"{:.15g}\", expected at least {}, the tokens of a step; 2B is "
+                "two billion",
+                question.tokens, format_thousands(step)),
+            "tokens");
     if (!question.owned.empty()) resolve_machine(read_machine_profile(question.owned, "--owned"));
     const std::vector<std::string> machines = tried_machines(question);
     std::atomic<std::size_t> done = 0;

@@ -22,9 +22,8 @@ struct RunQuestion {
     Task task = Task::full_fine_tune;
     double tokens = 1e9;          ///< of the run
     std::int64_t context = 4096;  ///< tokens of a sequence
-    std::optional<double> days;   ///< the deadline
-    std::optional<double> usd;    ///< the budget of the run
-    std::string owned;            ///< a node that costs no more than its electricity; or empty
+    RunLimits limits;
+    std::string owned;  ///< a node that costs no more than its electricity; or empty
     std::optional<std::string> quotes;   ///< a file, as --quotes takes it
     std::optional<std::string> compute;  ///< precision of products, as --compute takes it
     bool operator==(const RunQuestion&) const = default;
@@ -74,10 +73,7 @@ struct RunPick {
     bool operator==(const RunPick&) const = default;
 };
 
-/// "the deadline and the budget", "the deadline", "the budget"; "" for none.
-std::string limits_name(const RunQuestion& question);
-bool ends_in_time(const RunQuestion& question, const RunWay& one);
-/// Whether the run ends in time and within the budget.
+/// Whether it fits, its price is known, and the run ends in time and within the budget.
 bool meets(const RunQuestion& question, const RunWay& one);
 
 /// At most three ways on different machines or numbers of GPUs, the best first: the cheapest run

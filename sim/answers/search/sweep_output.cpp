@@ -120,7 +120,7 @@ ProgressLine::ProgressLine(std::string command, std::FILE* out, bool terminal,
     : command_(std::move(command)), out_(out), terminal_(terminal), every_(every) {}
 
 void ProgressLine::show(const SearchProgress& p) {
-    if (!is_due()) return;
+    if (p.settled == p.all || !is_due()) return;
     const bool plans = p.planned < p.all;
     const std::size_t done = plans ? p.planned : p.settled;
     write(fmt::format(
@@ -131,7 +131,8 @@ void ProgressLine::show(const SearchProgress& p) {
 }
 
 void ProgressLine::show(std::size_t done, std::size_t all, const std::string& what) {
-    if (is_due()) write(fmt::format("{} of {} {}; {} left", done, all, what, time_left(done, all)));
+    if (done < all && is_due())
+        write(fmt::format("{} of {} {}; {} left", done, all, what, time_left(done, all)));
 }
 
 bool ProgressLine::is_due() {

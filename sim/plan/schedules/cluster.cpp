@@ -254,8 +254,9 @@ ScheduleRecord cluster_schedule() {
     return {
         .name = "cluster",
         .about =
-            "PyTorch splits parameters and states over several GPUs; this is fast, and pays "
-            "for all of them.",
+            "PyTorch splits parameters and states over several GPUs (FSDP2), or keeps them whole "
+            "in "
+            "each (DDP); this is fast, and pays for all of them.",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
                 check_machine_of_gpus(machine, training.gpus);
@@ -265,7 +266,7 @@ ScheduleRecord cluster_schedule() {
             },
         .options = {"gpus", "sharding", "recompute", "keep_last_layers", "adam", "attention",
                     "adapter_rank"},
-        .program = {.name = "PyTorch FSDP2 or DDP",
+        .program = {.name = "PyTorch",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "torch 2.11.0, torch.distributed; AMD: "
                               "docs.pytorch.org/docs/stable/notes/hip.html",

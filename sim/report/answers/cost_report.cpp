@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "sim/answers/cost/full_node.h"
+#include "sim/answers/cost/run_limits.h"
 #include "sim/base/format.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
@@ -55,6 +57,15 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
             kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", name,
                                  format_percent(joules / e.total()));
     out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
+}
+
+/// Does the run meet the limits that were given?
+void append_limits(std::string& out, const CostAnswer& answer) {
+    if (!answer.limits.any()) return;
+    std::vector<std::string> sentences =
+        limit_warnings(answer.limits, answer.run, answer.payment.has_value());
+    if (sentences.empty()) sentences = {fmt::format("It meets {}.", limits_name(answer.limits))};
+    out += fmt::format("limits   {}\n", fmt::join(sentences, " "));
 }
 
 void append_offers(std::string& out, const CostAnswer& answer) {
@@ -161,6 +172,7 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
     append_money(out, answer);
     const RunCost& cost = answer.run;
     if (!answer.payment) out += fmt::format("run      {}\n", format_days(cost.days));
+    append_limits(out, answer);
     append_offers(out, answer);
     append_side_by_side(out, together);
     if (answer.energy)
@@ -185,6 +197,12 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
     out["tokens"] = answer.tokens;
     const RunCost& cost = answer.run;
     out["days"] = banded_json(cost.days);
+    const auto limit = [](const std::optional<double>& one) { return one ? Json(*one) : Json(); };
+    out["limits"] = answer.limits.any()
+                        ? Json{{"meets", meets(answer.limits, cost, answer.payment.has_value())},
+                               {"deadline_days", limit(answer.limits.days)},
+                               {"budget_usd", limit(answer.limits.usd)}}
+                        : Json();
     out["payment"] =
         answer.payment
             ? to_json(payments_table({PaidRun{*answer.payment, answer.run}}), true).front()

@@ -23,13 +23,14 @@ Banded measure(const Decision& decision, const Candidate& c) {
 }
 
 /// The candidate that can be chosen with the smallest `value`, with a price if that is required;
-/// null if there is none.
+/// null if there is none. Where the best meets its limits, so does this one.
 template <typename Value>
 const Candidate* least(const Decision& decision, bool with_price, Value value,
                        const Candidate* left_out = nullptr) {
     const Candidate* out = nullptr;
     for (const Candidate& c : decision.candidates)
         if (&c != left_out && decision.can_choose(c) && (!with_price || c.cost.payment) &&
+            (Decision::meets_limits(c) || !Decision::meets_limits(*decision.best())) &&
             (out == nullptr || value(c) < value(*out)))
             out = &c;
     return out;
@@ -63,26 +64,51 @@ void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
 }
 
+/// Candidates that could be chosen, but for the limits, which the best meets.
+std::vector<std::string> outside_limits(const Decision& decision) {
+    std::vector<std::string> out;
+    for (const Candidate& c : decision.candidates)
+        if (decision.can_choose(c) && Decision::meets_limits(*decision.best()) &&
+            !Decision::meets_limits(c))
+            out.push_back(c.name);
+    return out;
+}
+
+void add_limits(std::vector<std::string>& out, const Decision& decision) {
+    const Candidate& best = *decision.best();
+    const RunLimits& limits = best.cost.limits;
+    if (!limits.any()) return;
+    if (Decision::meets_limits(best))
+        out.push_back(fmt::format("It meets {}.", limits_name(limits)));
+    else if (decision.candidates.size() > 1)
+        out.push_back(fmt::format("No machine here meets {}.", limits_name(limits)));
+    for (std::string& warning :
+         limit_warnings(limits, best.cost.run, best.cost.payment.has_value()))
+        out.push_back(std::move(warning));
+    if (const auto others = outside_limits(decision); !others.empty())
+        out.push_back(fmt::format("These do not: {}.", fmt::join(others, ", ")));
+}
+
 void add_best(std::vector<std::string>& out, const Decision& decision) {
     const Candidate& best = *decision.best();
     const bool paid = best.cost.payment.has_value();
     const RunCost cost = best.cost.run;
     out.push_back(fmt::format(
-        "{} trains it {}{}.", best.name,
+        "{} trains it {}{}{}.", best.name,
         decision.aim == Aim::cheapest ? "for the least money" : "fastest",
+        outside_limits(decision).empty() ? ""
+                                         : " of those that meet " + limits_name(best.cost.limits),
         paid ? fmt::format(": {} a million tokens", format_usd(cost.usd_per_million_tokens.value))
              : ""));
-    out.push_back(
-        fmt::format("It reaches {}. {} tokens take {}{}.", speed_text(best.report()),
-                    tokens_words(decision), format_days(cost.days),
-                    paid ? fmt::format(" and cost {} ({} to {})", format_usd(cost.usd.value),
-                                       format_usd(cost.usd.low), format_usd(cost.usd.high))
-                         : ""));
+    out.push_back(fmt::format("It reaches {}. {} tokens take {}{}.", speed_text(best.report()),
+                              tokens_words(decision), format_days(cost.days),
+                              paid ? " and cost " + format_usd(cost.usd) : ""));
+    add_limits(out, decision);
     if (paid) out.push_back(price_sentences(best));
     const HostMemory host = host_memory_of(best.profile);
+    const bool rented = !best.cost.payment || !best.cost.payment->pays_electricity;
     if (host.assumed && best.report().plan.fit.host.peak.bytes > 0)
-        out.push_back(fmt::format("Its {} of host memory are assumed: ask the provider.",
-                                  format_bytes(host.bytes)));
+        out.push_back("Its " + host_memory_caveat(host, rented) + ".");
     add_if_any(out, states_sentence(decision));
 }
 
@@ -203,9 +229,9 @@ std::string question(const Decision& decision) {
             ? "with the settings of each scenario"
             : fmt::format("with batch {} x {} tokens", t.batch, format_thousands(t.sequence));
     const std::string what =
-        fmt::format("train {} ({} parameters, {}) on {} tokens", r.asked.model_name,
+        fmt::format("train {} ({} parameters, {}) on {} tokens{}", r.asked.model_name,
                     format_count(r.asked.parameters), format_number_of(r.asked.layers, "layer"),
-                    tokens_words(decision));
+                    tokens_words(decision), limits_words(decision.request.money.limits));
     return count == 1 ? fmt::format("Should {} {} {}?", decision.candidates.front().name, what, how)
                       : fmt::format("Which of {} machines should {} {}?", count, what, how);
 }

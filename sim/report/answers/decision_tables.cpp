@@ -1,6 +1,8 @@
 // Tables of a decision.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/answers/decision/decision.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/beside_speed.h"
@@ -101,6 +103,13 @@ Table decision_machines_table(const Decision& decision) {
         {"", "short", [](auto& c) { return short_by(c.report()); }}};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const Candidate& c) { return &c.report().asked; });
+    const auto limited = [](const Candidate& c) { return c.cost.limits.any(); };
+    if (std::ranges::any_of(decision.candidates, limited))
+        columns.insert(columns.begin() + 3, {"meets", "meets limits", Unit::flag, [&](auto& c) {
+                                                 return limited(c) && c.fits()
+                                                            ? Cell(Decision::meets_limits(c))
+                                                            : Cell();
+                                             }});
     Table out = table_of<Candidate>(decision.candidates, columns);
     if (decision.chosen) out.rows[*decision.chosen].marked = true;
     return out;

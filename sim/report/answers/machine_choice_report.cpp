@@ -208,8 +208,8 @@ std::string machine_choices_text(const MachineChoices& choices) {
         for (const MachineChoice* const one : named)
             if (one->host_memory.assumed)
                 out += fmt::format(
-                    "              {}: {} of host memory are assumed, ask the provider\n", one->id,
-                    format_bytes(one->host_memory.bytes));
+                    "              {}: {}\n", one->id,
+                    host_memory_caveat(one->host_memory, !one->cost.payment->pays_electricity));
     } else {
         out += "no machine of the library with a known price reaches the goal\n";
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/run_question.h"
 #include "sim/base/json_text.h"
 #include "sim/report/answers/answer_reports.h"
@@ -41,13 +42,6 @@ std::string precision_of(const TrainingSpec& training) {
                : fmt::format("optimizer state in reduced precision ({})", states_of(training));
 }
 
-std::string limits_words(const RunQuestion& question) {
-    std::string out;
-    if (question.days) out += fmt::format(" in {:g} days", *question.days);
-    if (question.usd) out += fmt::format(" for at most {}", format_usd(*question.usd));
-    return out;
-}
-
 /// How many ways meet the limits, and which cannot be proposed.
 std::string counts_words(const RunQuestion& question, const std::vector<RunWay>& ways) {
     const auto meeting =
@@ -58,7 +52,7 @@ std::string counts_words(const RunQuestion& question, const std::vector<RunWay>&
         std::erase(without, one.machine());
     }
     std::string out = fmt::format("{} fit in memory", format_number_of(std::ssize(ways), "way"));
-    if (const std::string limits = limits_name(question); !limits.empty())
+    if (const std::string limits = limits_name(question.limits); !limits.empty())
         out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
     out += ".";
     if (!unpriced.empty())
@@ -131,24 +125,10 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
 }  // namespace
 
 std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay& one) {
-    std::vector<std::string> out;
-    const RunCost& run = one.run;
-    if (question.days && run.days.value > *question.days)
-        out.push_back(fmt::format("It ends {:.3g} days after the deadline.",
-                                  run.days.value - *question.days));
-    else if (question.days && run.days.high > *question.days)
-        out.push_back(fmt::format(
-            "One run in 20 may take more than {:.3g} days, which is too long.", run.days.high));
-    if (question.usd && run.usd.value > *question.usd)
-        out.push_back(fmt::format("It costs {} more than the budget.",
-                                  format_usd(run.usd.value - *question.usd)));
-    else if (question.usd && run.usd.high > *question.usd)
-        out.push_back(fmt::format("One run in 20 may cost more than {}, which is too much.",
-                                  format_usd(run.usd.high)));
+    std::vector<std::string> out = limit_warnings(question.limits, one.run, one.priced);
     const HostMemory host = host_memory_of(one.answer->scenario.profile);
     if (host.assumed && one.gpus() == 1)
-        out.push_back(fmt::format("Its {} of host memory are assumed: ask the provider.",
-                                  format_bytes(host.bytes)));
+        out.push_back("Its " + host_memory_caveat(host, !one.owned) + ".");
     return out;
 }
 
@@ -178,9 +158,10 @@ std::string run_explanation(const RunWay& one) {
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
     if (ways.empty()) return "The model fits no machine with a price.\n";
     const AskedStep& asked = ways.front().answer->report().asked;
-    std::string out = fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,
-                                  format_count(asked.parameters), task_name(question.task),
-                                  format_short_count(question.tokens), limits_words(question));
+    std::string out =
+        fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,
+                    format_count(asked.parameters), task_name(question.task),
+                    format_short_count(question.tokens), limits_words(question.limits));
     out += fmt::format("{} tokens a step, in sequences of {}; each way with its fastest settings\n",
                        format_thousands(static_cast<double>(asked.training.tokens())),
                        format_thousands(static_cast<double>(asked.training.sequence)));
@@ -217,14 +198,15 @@ std::string run_json(const RunQuestion& question, const std::vector<RunWay>& way
                          {"explanation", run_explanation(one)},
                          {"commands", commands_of(one)}});
     }
-    return readable_json({{"model", model_of(question.model)},
-                          {"task", task_name(question.task)},
-                          {"tokens", question.tokens},
-                          {"seq", question.context},
-                          {"deadline_days", question.days ? Json(*question.days) : Json()},
-                          {"budget_usd", question.usd ? Json(*question.usd) : Json()},
-                          {"picks", std::move(picks)},
-                          {"ways", to_json(ways_table(question, ways), true)}});
+    return readable_json(
+        {{"model", model_of(question.model)},
+         {"task", task_name(question.task)},
+         {"tokens", question.tokens},
+         {"seq", question.context},
+         {"deadline_days", question.limits.days ? Json(*question.limits.days) : Json()},
+         {"budget_usd", question.limits.usd ? Json(*question.limits.usd) : Json()},
+         {"picks", std::move(picks)},
+         {"ways", to_json(ways_table(question, ways), true)}});
 }
 
 }  // namespace sluice

@@ -182,7 +182,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          "lane with the largest share of the step's critical path"},
         {"bottleneck_share_of_critical_path", "", Unit::share,
          [](auto& c) { return bound_of(c.report()).second; }},
-        {"usd_per_million_tokens", "$/M tokens", Unit::usd, where_it_fits([](auto& c) -> Cell {
+        {"usd_per_million_tokens", "$ a million", Unit::usd, where_it_fits([](auto& c) -> Cell {
              const Prediction& r = c.report();
              return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
          }),

@@ -1,5 +1,7 @@
 #include "sim/specs/machine/default_host.h"
 
+#include <fmt/format.h>
+
 #include "sim/base/units.h"
 
 namespace sluice {
@@ -13,6 +15,12 @@ HostMemory host_memory_of(const MachineProfile& profile) {
 std::string host_memory_words(const HostMemory& memory, const BytesText& bytes) {
     if (memory.bytes == 0) return "not known";
     return bytes(memory.bytes) + (memory.assumed ? ", assumed" : "");
+}
+
+std::string host_memory_caveat(const HostMemory& memory, bool rented) {
+    if (!memory.assumed) return "";
+    return fmt::format("{} of host memory are assumed: {}", format_bytes(memory.bytes),
+                       rented ? "ask the provider" : "check the machine");
 }
 
 }  // namespace sluice

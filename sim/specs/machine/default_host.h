@@ -17,4 +17,8 @@ HostMemory host_memory_of(const MachineProfile& profile);
 /// "1.54 TB, assumed"; "not known".
 std::string host_memory_words(const HostMemory& memory, const BytesText& bytes = format_bytes);
 
+/// "1.54 TB of host memory are assumed: ask the provider", of one's own machine "check the
+/// machine"; empty if the memory is not assumed.
+std::string host_memory_caveat(const HostMemory& memory, bool rented);
+
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <tuple>
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -103,7 +104,7 @@ std::string model_note(const std::string& text) {
     std::string out = fmt::format("model {}: {} ({} parameters)", text, name, parameters_of(name));
     const std::optional<double> size = size_of(text);
     if (!size) return out + ", the only name of the library with that part";
-    out += ", the nearest of the library";
+    out += ", about that size";
     std::vector<std::string> also;
     for (const std::string& one : models_of_size(*size))
         if (one != name && also.size() < kMostNamed)
@@ -112,15 +113,16 @@ std::string model_note(const std::string& text) {
 }
 
 std::vector<std::string> models_of_size(double parameters) {
-    std::vector<std::pair<double, std::string>> near;
+    std::vector<std::tuple<bool, double, std::string>> near;
     for (const std::string& name : all_names()) {
         const double has = static_cast<double>(total_parameters(read_model(name)));
         const double differs = std::abs(has / parameters - 1);
-        if (differs < kLikeSize) near.emplace_back(differs, name);
+        // Who says 14B means a model that is called 14b, even if phi-4 has 14.66 B of 14.77 B.
+        if (differs < kLikeSize) near.emplace_back(size_in(name) != parameters, differs, name);
     }
-    std::ranges::stable_sort(near, {}, &std::pair<double, std::string>::first);
+    std::ranges::sort(near);
     std::vector<std::string> out;
-    for (auto& [differs, name] : near) out.push_back(std::move(name));
+    for (auto& [other_name, differs, name] : near) out.push_back(std::move(name));
     return out;
 }
 

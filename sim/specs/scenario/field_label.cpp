@@ -24,6 +24,8 @@ const std::map<std::string, std::string, std::less<>>& special_labels() {
         {"untied", "Output projection of its own"},
         {"set", "Numbers of the machine"},
         {"tokens", "Tokens of the run"},
+        {"days", "Deadline of the run"},
+        {"budget_usd", "Budget of the run"},
         {"usd_per_hour", "Rent"},
         {"buy", "Buy instead of rent"},
         {"price_usd", "Purchase price"},

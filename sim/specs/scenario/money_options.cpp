@@ -23,6 +23,10 @@ std::vector<MoneyOption> declare_money_options() {
     return {
         {"tokens", "tokens", Kind::number, 1, 1e18, "tokens of the run, as 2e9 or 2B", "1e9",
          set_member<&CostQuery::tokens>},
+        {"days", "days", Kind::number, 1e-3, 1e5, "days until the run must have ended", "any",
+         set_member<&CostQuery::limits, &RunLimits::days>},
+        {"budget_usd", "$", Kind::number, 1e-2, 1e12, "dollars that the whole run may cost", "any",
+         set_member<&CostQuery::limits, &RunLimits::usd>},
         {"offer", "", Kind::text, 0, 0,
          "use the price of this offer in the profile, as in --offer Nebius",
          "the median of the rents",

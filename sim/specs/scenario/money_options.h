@@ -12,8 +12,17 @@
 namespace sluice {
 
 /// The user's options about money. At most one of offer, usd_per_hour and buy.
+/// Limits that a person sets to a run.
+struct RunLimits {
+    std::optional<double> days, usd;  ///< the deadline, the budget
+
+    bool any() const { return days || usd; }
+    bool operator==(const RunLimits&) const = default;
+};
+
 struct CostQuery {
     double tokens = 1e9;
+    RunLimits limits;
     std::optional<std::string> offer;                  ///< by name
     std::vector<Quote> quotes;                         ///< of any machines
     std::optional<double> usd_per_hour;                ///< paid an hour, electricity included

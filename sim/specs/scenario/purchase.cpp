@@ -40,8 +40,8 @@ Purchase of_systems(const PriceList& prices, const CostQuery& query, const NodeS
 Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
     Purchase out;
     out.gpus = gpus_of_nodes(share);
-    const std::string gpus = fmt::format("{:g} GPU{} at {}", out.gpus, out.gpus == 1 ? "" : "s",
-                                         format_usd(*prices.gpu_usd));
+    const std::string gpus = fmt::format("{:g} GPU{} at {}{}", out.gpus, out.gpus == 1 ? "" : "s",
+                                         format_usd(*prices.gpu_usd), out.gpus == 1 ? "" : " each");
     out.inputs = {"price.gpu_usd"};
     if (!query.node_usd) {
         out.missing = fmt::format(

@@ -39,6 +39,14 @@ Cells cells_of(const std::string& line) {
 std::array<std::optional<std::size_t>, kColumns> places(const Cells& header,
                                                         const std::string& file) {
     std::array<std::optional<std::size_t>, kColumns> out;
+    const auto known = [](const std::string& cell) {
+        return std::find(kNames.begin(), kNames.end(), cell) != kNames.end();
+    };
+    if (std::none_of(header.begin(), header.end(), known))
+        throw InputError(
+            fmt::format("{}: expected a CSV file of quotes, whose line 1 is: {}; leave out "
+                        "usd_per_hour or usd if there are only purchases or rents",
+                        file, fmt::join(kNames, ",")));
     for (std::size_t at = 0; at < header.size(); ++at) {
         const auto* const name = std::find(kNames.begin(), kNames.end(), header[at]);
         if (name == kNames.end())

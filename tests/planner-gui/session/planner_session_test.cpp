@@ -85,22 +85,30 @@ TEST_CASE("session: a mistake names its field, and a right value mends it", "[se
 TEST_CASE("session: a verdict comes before the end of a long job, which still ends", "[session]") {
     PlannerSession session;
     const Heard heard(session);
-    ExploredAxis batch{"batch", {}}, depth{"buffer_depth", {}};
-    for (int i = 1; i <= 12; ++i) batch.values.push_back(std::to_string(8 * i));
-    for (int i = 1; i <= 12; ++i) depth.values.push_back(std::to_string(i));
-    session.explore(small_scenario(), {batch, depth, PointSettings::given});
+    const auto map = [](int batches) {
+        ExploredAxis batch{"batch", {}}, depth{"buffer_depth", {}};
+        for (int i = 1; i <= batches; ++i) batch.values.push_back(std::to_string(8 * i));
+        for (int i = 1; i <= 12; ++i) depth.values.push_back(std::to_string(i));
+        return ExploredMap{batch, depth, PointSettings::given};
+    };
+    // A job of minutes: on a loaded machine one of seconds can end before this thread runs again.
+    session.explore(small_scenario(), map(2000));
     REQUIRE(wait_until([&] { return !heard.cells.empty(); }));
     session.request(small_scenario());
     REQUIRE(wait_until([&] { return heard.complete(); }));
-    CHECK(heard.cells.size() < 144);
+    CHECK(heard.finished.empty());
+    const std::size_t first = heard.cells.size();
+    session.explore(small_scenario(), map(12));
+    session.request(small_scenario());
     REQUIRE(wait_until([&] { return !heard.finished.empty(); }));
-    REQUIRE(heard.cells.size() == 144);
+    REQUIRE(heard.cells.size() == first + 144);
     // The job's predictions are those of a verdict, whatever ran between them.
-    session.request(heard.cells[77]->value.planned);
+    const ScenarioValue& cell = heard.cells[first + 77]->value;
+    REQUIRE(wait_until([&] { return heard.predictions.size() == 6; }));
     const std::size_t before = heard.predictions.size();
+    session.request(cell.planned);
     REQUIRE(wait_until([&] { return heard.predictions.size() == before + 3; }));
-    CHECK(heard.predictions.back()->report().step.seconds ==
-          Approx(heard.cells[77]->value.step).epsilon(1e-9));
+    CHECK(heard.predictions.back()->report().step.seconds == Approx(cell.step).epsilon(1e-9));
 }
 
 TEST_CASE("session: a newer job of a kind takes the older one's place", "[session]") {

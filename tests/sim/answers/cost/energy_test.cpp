@@ -182,6 +182,18 @@ TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cos
                ContainsSubstring("\"usd_per_million_tokens\""));
 }
 
+TEST_CASE("cost: the program says whether deadline and budget are met", "[cost]") {
+    const std::string cost = "cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb --tokens 1B ";
+    CHECK_THAT(run_sluice(cost).output, !ContainsSubstring("limits"));
+    CHECK_THAT(run_sluice(cost + "--days 30 --budget-usd 1e6").output,
+               ContainsSubstring("limits   It meets the deadline and the budget.\n"));
+    CHECK_THAT(
+        run_sluice(cost + "--days 0.5 --budget-usd 1").output,
+        ContainsSubstring("limits   It ends ") && ContainsSubstring(" more than the budget.\n"));
+    CHECK_THAT(run_sluice(cost + "--days 0.5 --json").output,
+               ContainsSubstring("\"meets\": false"));
+}
+
 TEST_CASE("cost: mistakes are one sentence", "[cost]") {
     const std::string cost = "cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb ";
     check_sluice_mistake(cost + "--tokens -1", {"--tokens is -1", "1 to 1e+18"});

@@ -150,14 +150,15 @@ TEST_CASE("run cost: kWh from the least of a fast step to the most of a slow one
     CHECK(run.kwh->value == Approx(1));
     CHECK(run.kwh->low == Approx(0.2));
     CHECK(run.kwh->high == Approx(2));
-    CHECK(format_kwh(run) == "at most 1 kWh (0.2 to 2)");
+    CHECK(format_kwh(run) == "at most 1 kWh (5 to 95%: 0.2 to 2)");
     energy.scope = EnergyScope::gpu_alone;
     const auto words = [&] {
         return format_kwh(run_cost(thousand_tokens_a_second(), Payment(), 3.6e6, energy, {}));
     };
-    CHECK(words() == "1 kWh (0.2 to 2) for the GPU alone");
+    CHECK(words() == "1 kWh (5 to 95%: 0.2 to 2) for the GPU alone");
     energy.gpus = 4;
-    CHECK(words() == "1 kWh (0.2 to 2) for the 4 GPUs that are paid for, without their host");
+    CHECK(words() ==
+          "1 kWh (5 to 95%: 0.2 to 2) for the 4 GPUs that are paid for, without their host");
 }
 
 TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {

@@ -35,12 +35,39 @@ TEST_CASE("decision: the cheapest token wins, and the fastest is named", "[decis
     const std::string words = joined(decision);
     CHECK_THAT(words, ContainsSubstring("slow trains it for the least money: $1.00 a million "
                                         "tokens.\nIt reaches 1,000 tokens/s (5 to 95%: 833 to "
-                                        "1,111). 2 B tokens take 23.1 days (20.8 to 27.8) and "
-                                        "cost $2,000"));
+                                        "1,111). 2 B tokens take 23.1 days (5 to 95%: 20.8 to "
+                                        "27.8) and cost $2,000"));
     CHECK_THAT(words, ContainsSubstring(
                           "Next is fast, 2.5 times the price; slow stays ahead in over 99 of "
                           "100 cases."));
     CHECK_THAT(words, ContainsSubstring("Fastest is fast: 4,000 tokens/s"));
+}
+
+TEST_CASE("decision: one that meets deadline and budget goes before cheaper ones", "[decision]") {
+    // The run takes 23.1 days and $2,000, or 5.8 days (5.2 to 6.9) and $5,000, or $6,000.
+    const auto within = [](double days, double usd) {
+        const RunLimits limits{days, usd};
+        return made_decision({made_candidate("slow", 1000, 3.6, limits),
+                              made_candidate("fast", 4000, 36, limits),
+                              made_candidate("dear", 4000, 43.2, limits)});
+    };
+    const Decision one = within(7, 6500);
+    CHECK(one.best()->name == "fast");
+    const std::string words = joined(one);
+    CHECK_THAT(words, ContainsSubstring("fast trains it for the least money of those that meet the "
+                                        "deadline and the budget: $2.50 a million tokens.") &&
+                          ContainsSubstring("It meets the deadline and the budget.\nThese do not: "
+                                            "slow.") &&
+                          ContainsSubstring("Next is dear, 20% dearer"));
+    CHECK_THAT(joined(within(6, 6500)),
+               ContainsSubstring("One run in 20 may take more than 6.94 days, which is too long."));
+    CHECK(within(30, 6500).best()->name == "slow");
+    const Decision none = within(5, 1000);
+    CHECK(none.best()->name == "slow");
+    CHECK_THAT(
+        joined(none),
+        ContainsSubstring("No machine here meets the deadline and the budget.\nIt ends 18.1 "
+                          "days after the deadline.\nIt costs $1,000 more than the budget."));
 }
 
 TEST_CASE("decision: a lead within the bands is said to be one", "[decision]") {

@@ -8,7 +8,8 @@
 namespace sluice {
 
 /// One layer that takes 1 s, at another speed; `usd_per_hour` 0: no price is known.
-inline Candidate made_candidate(const std::string& name, double tokens_per_s, double usd_per_hour) {
+inline Candidate made_candidate(const std::string& name, double tokens_per_s, double usd_per_hour,
+                                const RunLimits& limits = {}) {
     Candidate c;
     c.name = name;
     c.machine.id = c.machine.name = name;
@@ -28,6 +29,7 @@ inline Candidate made_candidate(const std::string& name, double tokens_per_s, do
     MachineMoney money;
     CostQuery query;
     query.tokens = 2e9;
+    query.limits = limits;
     if (usd_per_hour > 0) query.usd_per_hour = usd_per_hour;
     c.cost = answer_cost(r, c.machine, money, query);
     c.prediction = std::move(r);

@@ -108,19 +108,20 @@ TEST_CASE("report: the best settings of each machine are those of advise", "[dec
     check_value(text_of(file), best["tokens_per_s"]);
 }
 
-TEST_CASE("report: where sluice-train has no such model, the fastest system that runs is taken",
-          "[decision]") {
+TEST_CASE(
+    "report: where sluice-train has no such model, a system with fp32 states that runs is taken",
+    "[decision]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
     const std::string model = "--model qwen3-30b-a3b --layers 4 --batch 8 ";
     const std::string two = "report " + model + "--machine gh200-480gb --machine mi355x ";
     CHECK_THAT(run_sluice(two + out).output,
-               ContainsSubstring("gh200-480gb (resident) trains it for the least money") &&
-                   ContainsSubstring("mi355x (resident)") && !ContainsSubstring("Left out"));
-    const auto step = json_of("predict " + model + "--machine gh200-480gb --schedule resident");
+               ContainsSubstring("gh200-480gb (superoffload) trains it for the least money") &&
+                   ContainsSubstring("mi355x (zero3-offload)") && !ContainsSubstring("Left out"));
+    const auto step = json_of("predict " + model + "--machine gh200-480gb --schedule superoffload");
     check_value(text_of(file), step["tokens_per_s"]);
     for (const char* fixed : {"--planned-too ", "--schedule streamed ", "--plan given "})
-        CHECK_THAT(run_sluice(two + fixed + out).output, !ContainsSubstring("(resident)"));
+        CHECK_THAT(run_sluice(two + fixed + out).output, !ContainsSubstring("(superoffload)"));
     CHECK_THAT(run_sluice(two + "--buffer-depth 3 " + out).output,
                ContainsSubstring("No program trains it this way today."));
 }
@@ -143,6 +144,8 @@ TEST_CASE("report: mistakes are one sentence, exit status 2 and no file", "[deci
     mistake(kThree + "--advise --workers -1", {"--workers is -1"});
     mistake(kThree + "--offer nobody", {"--offer is \"nobody\"", "gh200-480gb"});
     mistake(kThree + "--cluster h100-sxm-pcie5:7", {"batch", "7"});
+    check_sluice_mistake(kThree + "--out " + (folder.path / "r.pdf").string(),
+                         {"r.pdf, expected an HTML file", "the window exports PDF"});
     check_sluice_mistake(kThree + "--out ''", {"--out", "not an empty one"});
     check_sluice_mistake(kThree + "--out " + (folder.path / "no" / "r.html").string(),
                          {"cannot be written"});

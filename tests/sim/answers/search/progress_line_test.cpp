@@ -38,11 +38,9 @@ TEST_CASE("progress: machines are counted as rows are", "[search]") {
     const std::string text = written([](std::FILE* file) {
         ProgressLine line("choose", file, false, std::chrono::milliseconds(0));
         line.show(0, 25, "machines tried");
-        line.show(25, 25, "machines tried");
+        line.show(25, 25, "machines tried");  // the answer follows
     });
-    CHECK(text ==
-          "choose: 0 of 25 machines tried; ? left\n"
-          "choose: 25 of 25 machines tried; 0 us left\n");
+    CHECK(text == "choose: 0 of 25 machines tried; ? left\n");
 }
 
 TEST_CASE("progress: elsewhere each is a line", "[search]") {

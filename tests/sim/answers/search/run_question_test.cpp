@@ -48,8 +48,8 @@ TEST_CASE("run question: cheapest, fastest and another machine within deadline a
                                       way("other", 25, 300), way("fast", 5, 400),
                                       way("dear", 2, 900)};
     RunQuestion question;
-    question.days = 30;
-    question.usd = 500;
+    question.limits.days = 30;
+    question.limits.usd = 500;
     CHECK(names(question, ways) == std::vector<std::string>{"cheap", "fast", "other"});
 }
 
@@ -66,8 +66,8 @@ TEST_CASE("run question: where none meets both, the nearest and what one limit a
     const std::vector<RunWay> ways = {way("late", 60, 100), way("dear", 20, 3000),
                                       way("between", 40, 600)};
     RunQuestion question;
-    question.days = 30;
-    question.usd = 500;
+    question.limits.days = 30;
+    question.limits.usd = 500;
     CHECK(names(question, ways) == std::vector<std::string>{"between", "dear", "late"});
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("run question: an owned machine that meets both comes first", "[search
     ways[1].run.kwh = Banded{100};
     CHECK_THAT(time_and_money(ways[1]), ContainsSubstring(", $300.00 for electricity"));
     RunQuestion soon;
-    soon.days = 22;
+    soon.limits.days = 22;
     CHECK(names(soon, ways) == std::vector<std::string>{"cheap"});
 }
 
@@ -129,6 +129,7 @@ TEST_CASE("choose: the command proposes a machine and alternatives, and says why
              {"--days", "0", "a number of days such as 30"},
              {"--budget", "-5", "a number of dollars such as 20000"},
              {"--tokens", "many", "a number of tokens such as 2B"},
+             {"--tokens", "2", "at least 524,288, the tokens of a step; 2B is two billion"},
              {"--seq", "4096.5", "a whole number of tokens such as 4096"}})
         check_sluice_mistake("choose --model qwen2.5-7b " + flag + " " + wrong,
                              {flag + " is \"" + wrong + "\", expected " + expected});

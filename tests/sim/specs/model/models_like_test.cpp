@@ -14,15 +14,18 @@ TEST_CASE("model of: what read_model() takes stays as it is typed", "[model]") {
     CHECK(read_model("120B").name == "120b");
 }
 
-TEST_CASE("model of: a size is the nearest model of the library, and its neighbours are said",
-          "[model]") {
+TEST_CASE(
+    "model of: a size is the model with it in its name, else the nearest; neighbours are said",
+    "[model]") {
     CHECK(model_of("72B") == "qwen2.5-72b");
+    // phi-4 has 14.66 B, nearer to 14 B than 14.77 B.
+    CHECK(model_of("14B") == "qwen2.5-14b");
+    CHECK_THAT(model_note("14B"), ContainsSubstring("also phi-4 (14.66 B)"));
     // 70.55 B and 72.71 B parameters: 0.6% and 2.4% from 71 B.
     for (const char* text : {"70B", "71B", "70,600,000,000"})
-        CHECK(model_note(text) ==
-              std::string("model ") + text +
-                  ": llama-3.1-70b (70.55 B parameters), the nearest of the library; also "
-                  "qwen2.5-72b (72.71 B)");
+        CHECK(model_note(text) == std::string("model ") + text +
+                                      ": llama-3.1-70b (70.55 B parameters), about that size; also "
+                                      "qwen2.5-72b (72.71 B)");
     CHECK_THAT(model_note("7B"), ContainsSubstring("mistral-7b-v0.1 (7.24 B parameters)") &&
                                      ContainsSubstring("also qwen2.5-7b (7.62 B)"));
     CHECK_THAT(input_error_of([] { model_of("37T", "--model"); }),

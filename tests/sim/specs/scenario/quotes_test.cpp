@@ -52,6 +52,8 @@ TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]"
         }
         return "";
     };
+    CHECK_THAT(message("{\"machine\": 1}\n"),
+               ContainsSubstring("expected a CSV file of quotes, whose line 1 is: machine,"));
     CHECK_THAT(message("machine,price\n"), ContainsSubstring("line 1 has the column \"price\""));
     CHECK_THAT(message("machine,provider,date\n"), ContainsSubstring("lacks the column gpus"));
     CHECK_THAT(message("machine,provider,date,gpus\n"),

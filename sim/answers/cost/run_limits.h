@@ -1,0 +1,23 @@
+// Does a run end in time and within the budget?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/answers/cost/cost.h"
+
+namespace sluice {
+
+/// "the deadline and the budget", "the deadline", "the budget"; "" for none.
+std::string limits_name(const RunLimits& limits);
+/// " in 30 days for at most $20,000"; "" for none.
+std::string limits_words(const RunLimits& limits);
+
+bool ends_in_time(const RunLimits& limits, const RunCost& run);
+/// `priced`: the dollars of the run are known. Without them no budget is met.
+bool meets(const RunLimits& limits, const RunCost& run, bool priced);
+
+/// A sentence on each limit that the run misses, or may miss by its 5 to 95%.
+std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& run, bool priced);
+
+}  // namespace sluice
