@@ -131,8 +131,7 @@ Table machines_table(const std::vector<MachineAdvice>& machines) {
          [](auto& one) { return one.price ? Cell(one.price->usd_per_hour) : Cell(); }},
         {"price_source", "",
          [](auto& one) { return one.price ? Cell(payment_words(*one.price)) : Cell(); }},
-        {"usd_per_million_tokens", "$ a million", Unit::usd,
-         &MachineAdvice::usd_per_million_tokens},
+        {"usd_per_million_tokens", "a million", Unit::usd, &MachineAdvice::usd_per_million_tokens},
         {"", " ", why_not},
         {"left_out", "",
          [](auto& one) { return one.left_out.empty() ? Cell() : Cell(one.left_out); }}};
