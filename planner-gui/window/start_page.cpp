@@ -17,6 +17,7 @@
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/findings.h"
 #include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/money_options.h"
 
 namespace sluice {
 namespace {
@@ -187,8 +188,10 @@ std::optional<RunQuestion> StartPage::question() {
     out.tokens = number("tokens", 1, 1e18, tr("a number of tokens such as 2B"), true).value_or(1);
     out.context = static_cast<std::int64_t>(
         number("context", 1, 1e8, tr("a number of tokens such as 4096"), true).value_or(1));
-    out.limits.days = number("days", 1e-3, 1e5, tr("a number of days such as 30"), false);
-    out.limits.usd = number("usd", 1e-2, 1e12, tr("a number of dollars such as 20000"), false);
+    const MoneyOption &days = money_option("days"), &budget = money_option("budget_usd");
+    out.limits.days = number("days", days.low, days.high, tr("a number of days such as 30"), false);
+    out.limits.usd =
+        number("usd", budget.low, budget.high, tr("a number of dollars such as 20000"), false);
     out.owned = row(QStringLiteral("owned"))->text().toStdString();
     if (const QString mistake = machine_mistake(out.owned); !mistake.isEmpty()) {
         row(QStringLiteral("owned"))->setMistake(mistake);

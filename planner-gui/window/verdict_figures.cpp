@@ -110,10 +110,8 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
                         : tr("for %1 tokens").arg(tokens);
     QStringList more{qtext(format_days(run.days))};
     if (cost.limits.any()) {
-        about += meets(cost.limits, run, cost.payment.has_value()) ? tr(", within the limits")
-                                                                   : tr(", outside the limits");
-        for (const std::string& one : limit_warnings(cost.limits, run, cost.payment.has_value()))
-            more << qtext(one);
+        about += meets(cost) ? tr(", within the limits") : tr(", outside the limits");
+        for (const std::string& one : limit_warnings(cost)) more << qtext(one);
     }
     set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});

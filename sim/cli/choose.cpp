@@ -9,6 +9,7 @@
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
+#include "sim/specs/scenario/money_options.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -32,6 +33,11 @@ double amount_of(const std::string& text, const char* flag, double low, double h
     throw mistake(text, flag, expected);
 }
 
+double amount_of(const std::string& text, const char* flag, const MoneyOption& option,
+                 const char* expected) {
+    return amount_of(text, flag, option.low, option.high, expected);
+}
+
 Task read_task(const std::string& name) {
     for (const Task task : {Task::full_fine_tune, Task::pretrain})
         if (name == task_name(task)) return task;
@@ -43,17 +49,18 @@ RunQuestion read_question(const ChooseFlags& flags) {
     RunQuestion out;
     out.model = flags.model;
     out.task = read_task(flags.task);
-    out.tokens = amount_of(flags.tokens, "--tokens", 1, 1e18, "a number of tokens such as 2B");
+    out.tokens = amount_of(flags.tokens, "--tokens", money_option("tokens"),
+                           "a number of tokens such as 2B");
     constexpr const char* kWhole = "a whole number of tokens such as 4096";
     const double context = amount_of(flags.seq, "--seq", 1, 1e8, kWhole);
     out.context = static_cast<std::int64_t>(context);
     if (static_cast<double>(out.context) != context) throw mistake(flags.seq, "--seq", kWhole);
     if (flags.days)
         out.limits.days =
-            amount_of(*flags.days, "--days", 1e-3, 1e5, "a number of days such as 30");
+            amount_of(*flags.days, "--days", money_option("days"), "a number of days such as 30");
     if (flags.budget)
-        out.limits.usd =
-            amount_of(*flags.budget, "--budget", 1e-2, 1e12, "a number of dollars such as 20000");
+        out.limits.usd = amount_of(*flags.budget, "--budget", money_option("budget_usd"),
+                                   "a number of dollars such as 20000");
     out.owned = flags.owned;
     out.compute = flags.compute;
     const std::map<std::string, std::string>& money = flags.money.given.money;

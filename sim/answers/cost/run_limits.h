@@ -17,7 +17,15 @@ bool ends_in_time(const RunLimits& limits, const RunCost& run);
 /// `priced`: the dollars of the run are known. Without them no budget is met.
 bool meets(const RunLimits& limits, const RunCost& run, bool priced);
 
+/// The same of the payment that was taken.
+inline bool meets(const CostAnswer& cost) {
+    return meets(cost.limits, cost.run, cost.payment.has_value());
+}
+
 /// A sentence on each limit that the run misses, or may miss by its 5 to 95%.
 std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& run, bool priced);
+inline std::vector<std::string> limit_warnings(const CostAnswer& cost) {
+    return limit_warnings(cost.limits, cost.run, cost.payment.has_value());
+}
 
 }  // namespace sluice

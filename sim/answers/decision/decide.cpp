@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
@@ -221,9 +222,9 @@ void choose(Decision& decision) {
             : Aim::fastest;
     decision.chosen.reset();
     const auto rank = [&](const Candidate& c) {
-        return std::pair(!Decision::meets_limits(c), decision.aim == Aim::cheapest
-                                                         ? c.cost.run.usd_per_million_tokens.value
-                                                         : -c.report().tokens_per_s());
+        return std::pair(!meets(c.cost), decision.aim == Aim::cheapest
+                                             ? c.cost.run.usd_per_million_tokens.value
+                                             : -c.report().tokens_per_s());
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (decision.aim == Aim::cheapest ? !choice_by_cost(all[i]) : !decision.can_choose(all[i]))

@@ -9,7 +9,6 @@
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/cost/full_node.h"
-#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -101,10 +100,6 @@ struct Decision {
     /// It fits, and a program trains this way today unless that is not required.
     bool can_choose(const Candidate& c) const {
         return c.fits() && (request.planned_too || c.today().runs());
-    }
-    /// Its run ends in time and within the budget.
-    static bool meets_limits(const Candidate& c) {
-        return meets(c.cost.limits, c.cost.run, c.cost.payment.has_value());
     }
     const Candidate* best() const { return chosen ? &candidates[*chosen] : nullptr; }
 };

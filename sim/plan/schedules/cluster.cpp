@@ -254,9 +254,8 @@ ScheduleRecord cluster_schedule() {
     return {
         .name = "cluster",
         .about =
-            "PyTorch splits parameters and states over several GPUs (FSDP2), or keeps them whole "
-            "in "
-            "each (DDP); this is fast, and pays for all of them.",
+            "PyTorch splits parameters and states over several GPUs (FSDP2), or keeps them "
+            "whole in each (DDP); this is fast, and pays for all of them.",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
                 check_machine_of_gpus(machine, training.gpus);

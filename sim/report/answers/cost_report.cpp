@@ -62,8 +62,7 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
 /// Does the run meet the limits that were given?
 void append_limits(std::string& out, const CostAnswer& answer) {
     if (!answer.limits.any()) return;
-    std::vector<std::string> sentences =
-        limit_warnings(answer.limits, answer.run, answer.payment.has_value());
+    std::vector<std::string> sentences = limit_warnings(answer);
     if (sentences.empty()) sentences = {fmt::format("It meets {}.", limits_name(answer.limits))};
     out += fmt::format("limits   {}\n", fmt::join(sentences, " "));
 }
@@ -198,11 +197,10 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
     const RunCost& cost = answer.run;
     out["days"] = banded_json(cost.days);
     const auto limit = [](const std::optional<double>& one) { return one ? Json(*one) : Json(); };
-    out["limits"] = answer.limits.any()
-                        ? Json{{"meets", meets(answer.limits, cost, answer.payment.has_value())},
-                               {"deadline_days", limit(answer.limits.days)},
-                               {"budget_usd", limit(answer.limits.usd)}}
-                        : Json();
+    out["limits"] = answer.limits.any() ? Json{{"meets", meets(answer)},
+                                               {"deadline_days", limit(answer.limits.days)},
+                                               {"budget_usd", limit(answer.limits.usd)}}
+                                        : Json();
     out["payment"] =
         answer.payment
             ? to_json(payments_table({PaidRun{*answer.payment, answer.run}}), true).front()

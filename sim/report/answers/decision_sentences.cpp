@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/decision/decision.h"
 #include "sim/answers/predict/lead.h"
 #include "sim/base/format.h"
@@ -30,7 +31,7 @@ const Candidate* least(const Decision& decision, bool with_price, Value value,
     const Candidate* out = nullptr;
     for (const Candidate& c : decision.candidates)
         if (&c != left_out && decision.can_choose(c) && (!with_price || c.cost.payment) &&
-            (Decision::meets_limits(c) || !Decision::meets_limits(*decision.best())) &&
+            (meets(c.cost) || !meets(decision.best()->cost)) &&
             (out == nullptr || value(c) < value(*out)))
             out = &c;
     return out;
@@ -68,23 +69,27 @@ void add_if_any(std::vector<std::string>& sentences, std::string sentence) {
 std::vector<std::string> outside_limits(const Decision& decision) {
     std::vector<std::string> out;
     for (const Candidate& c : decision.candidates)
-        if (decision.can_choose(c) && Decision::meets_limits(*decision.best()) &&
-            !Decision::meets_limits(c))
+        if (decision.can_choose(c) && meets(decision.best()->cost) && !meets(c.cost))
             out.push_back(c.name);
     return out;
+}
+
+/// " of those that meet the deadline", where others do not.
+std::string among_those_that_meet(const Decision& decision) {
+    return outside_limits(decision).empty()
+               ? ""
+               : " of those that meet " + limits_name(decision.best()->cost.limits);
 }
 
 void add_limits(std::vector<std::string>& out, const Decision& decision) {
     const Candidate& best = *decision.best();
     const RunLimits& limits = best.cost.limits;
     if (!limits.any()) return;
-    if (Decision::meets_limits(best))
+    if (meets(best.cost))
         out.push_back(fmt::format("It meets {}.", limits_name(limits)));
     else if (decision.candidates.size() > 1)
         out.push_back(fmt::format("No machine here meets {}.", limits_name(limits)));
-    for (std::string& warning :
-         limit_warnings(limits, best.cost.run, best.cost.payment.has_value()))
-        out.push_back(std::move(warning));
+    for (std::string& warning : limit_warnings(best.cost)) out.push_back(std::move(warning));
     if (const auto others = outside_limits(decision); !others.empty())
         out.push_back(fmt::format("These do not: {}.", fmt::join(others, ", ")));
 }
@@ -96,8 +101,7 @@ void add_best(std::vector<std::string>& out, const Decision& decision) {
     out.push_back(fmt::format(
         "{} trains it {}{}{}.", best.name,
         decision.aim == Aim::cheapest ? "for the least money" : "fastest",
-        outside_limits(decision).empty() ? ""
-                                         : " of those that meet " + limits_name(best.cost.limits),
+        among_those_that_meet(decision),
         paid ? fmt::format(": {} a million tokens", format_usd(cost.usd_per_million_tokens.value))
              : ""));
     out.push_back(fmt::format("It reaches {}. {} tokens take {}{}.", speed_text(best.report()),
@@ -148,7 +152,10 @@ std::string cheapest_sentence(const Decision& decision) {
     const auto usd = [](const Candidate& c) { return c.cost.run.usd_per_million_tokens.value; };
     const Candidate* const cheapest = least(decision, true, usd);
     if (cheapest == nullptr || decision.candidates.size() == 1) return "";
-    if (cheapest == decision.best()) return "It is also the cheapest of those with a price.";
+    if (cheapest == decision.best())
+        return fmt::format("It is also the cheapest{}.", outside_limits(decision).empty()
+                                                             ? " of those with a price"
+                                                             : among_those_that_meet(decision));
     return fmt::format("Cheapest is {}: {} a million tokens, {}.", cheapest->name,
                        format_usd(usd(*cheapest)), speed_text(cheapest->report()));
 }
@@ -158,7 +165,8 @@ std::string fastest_sentence(const Decision& decision) {
     if (decision.candidates.size() == 1) return "";
     const Candidate* const fastest =
         least(decision, false, [](const Candidate& c) { return -c.report().tokens_per_s(); });
-    if (fastest == decision.best()) return "It is also the fastest.";
+    if (fastest == decision.best())
+        return fmt::format("It is also the fastest{}.", among_those_that_meet(decision));
     const RunCost cost = fastest->cost.run;
     const std::string money =
         fastest->cost.payment

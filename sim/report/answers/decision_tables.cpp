@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/decision/decision.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/beside_speed.h"
@@ -106,9 +107,8 @@ Table decision_machines_table(const Decision& decision) {
     const auto limited = [](const Candidate& c) { return c.cost.limits.any(); };
     if (std::ranges::any_of(decision.candidates, limited))
         columns.insert(columns.begin() + 3, {"meets", "meets limits", Unit::flag, [&](auto& c) {
-                                                 return limited(c) && c.fits()
-                                                            ? Cell(Decision::meets_limits(c))
-                                                            : Cell();
+                                                 return limited(c) && c.fits() ? Cell(meets(c.cost))
+                                                                               : Cell();
                                              }});
     Table out = table_of<Candidate>(decision.candidates, columns);
     if (decision.chosen) out.rows[*decision.chosen].marked = true;

@@ -117,7 +117,7 @@ std::vector<std::string> models_of_size(double parameters) {
     for (const std::string& name : all_names()) {
         const double has = static_cast<double>(total_parameters(read_model(name)));
         const double differs = std::abs(has / parameters - 1);
-        // Who says 14B means a model that is called 14b, even if phi-4 has 14.66 B of 14.77 B.
+        // Who says 14B means a model that is called 14b, though the 14.66 B of phi-4 are nearer.
         if (differs < kLikeSize) near.emplace_back(size_in(name) != parameters, differs, name);
     }
     std::ranges::sort(near);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -85,6 +87,10 @@ std::vector<MoneyOption> declare_money_options() {
 const std::vector<MoneyOption>& money_options() {
     static const std::vector<MoneyOption> options = declare_money_options();
     return options;
+}
+
+const MoneyOption& money_option(std::string_view field) {
+    return *std::ranges::find(money_options(), field, &MoneyOption::field);
 }
 
 std::string money_flag(const MoneyOption& option) { return field_flag(option.field); }

@@ -51,6 +51,8 @@ struct MoneyOption {
 };
 
 const std::vector<MoneyOption>& money_options();
+/// Precondition: there is one of this name.
+const MoneyOption& money_option(std::string_view field);
 std::string money_flag(const MoneyOption& option);
 /// Meaning, range and default in one line.
 std::string money_help(const MoneyOption& option);

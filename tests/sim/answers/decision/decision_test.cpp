@@ -59,6 +59,10 @@ TEST_CASE("decision: one that meets deadline and budget goes before cheaper ones
                           ContainsSubstring("It meets the deadline and the budget.\nThese do not: "
                                             "slow.") &&
                           ContainsSubstring("Next is dear, 20% dearer"));
+    // A faster one that costs too much is not compared with.
+    const Decision cheap = within(30, 2500);
+    CHECK_THAT(joined(cheap), ContainsSubstring("It is also the fastest of those that meet the "
+                                                "deadline and the budget."));
     CHECK_THAT(joined(within(6, 6500)),
                ContainsSubstring("One run in 20 may take more than 6.94 days, which is too long."));
     CHECK(within(30, 6500).best()->name == "slow");
