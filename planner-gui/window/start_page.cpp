@@ -15,7 +15,6 @@
 #include "planner-gui/window/start_mistakes.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
-#include "sim/report/answers/findings.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/money_options.h"
 

@@ -9,6 +9,7 @@
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
+#include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/money_options.h"
 #include "sim/specs/scenario/training_spec.h"
 
@@ -47,7 +48,7 @@ Task read_task(const std::string& name) {
 
 RunQuestion read_question(const ChooseFlags& flags) {
     RunQuestion out;
-    out.model = flags.model;
+    out.model = model_of(flags.model, "--model");
     out.task = read_task(flags.task);
     out.tokens = amount_of(flags.tokens, "--tokens", money_option("tokens"),
                            "a number of tokens such as 2B");
@@ -76,6 +77,7 @@ int run_choose(const ChooseFlags& flags) {
         line.show(done, all, "machines tried");
     });
     line.clear();
+    say_model_note(flags.model);  // only now, as nothing may come before a mistake's sentence
     return print(flags.json ? run_json(question, ways) : folded(run_text(question, ways)));
 }
 
@@ -86,9 +88,10 @@ void add_choose(CLI::App& app, Command& chosen) {
                                               "Which machine should train that model, by when and "
                                               "for how much? Two alternatives, and why",
                                               run_choose);
-    take_models(command->add_option("--model", flags->model,
-                                    "a name of `sluice models` or its part, a size such as 70B, or "
-                                    "a path to a config.json"))
+    command
+        ->add_option("--model", flags->model,
+                     "a name of `sluice models` or its part, a size such as 70B, or a path to a "
+                     "config.json")
         ->required();
     command->add_option("--task", flags->task,
                         fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "

@@ -36,6 +36,8 @@ void add_model_flags(CLI::App& command, PlannedModel& given);
 /// The option's texts become names of models, as model_of() takes them. Standard error says in one
 /// line which model was taken for a text that is not its name.
 CLI::Option* take_models(CLI::Option* option);
+/// That line; none for a name.
+void say_model_note(const std::string& text);
 void add_machine_flags(CLI::App& command, PlannedMachine& given);
 /// --training and a flag for every option.
 void add_training_flags(CLI::App& command, ScenarioFlags& flags);

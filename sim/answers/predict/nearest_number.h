@@ -9,9 +9,10 @@
 namespace sluice {
 
 /// Calls time(number) for numbers of `all` layers in steps of an eighth of them, up to the first
-/// whose time is known and not below `fastest` or those before, then nearer to the fastest.
+/// whose time is known and not below `fastest` or those before, then nearer to the fastest, which
+/// it returns; 0 if none is below `fastest`.
 template <typename Time>
-void nearest_number(std::int64_t all, Seconds fastest, Time time) {
+std::int64_t nearest_number(std::int64_t all, Seconds fastest, Time time) {
     std::int64_t best = 0;
     const auto is_worse = [&](std::int64_t layers) {
         if (layers <= 0 || layers > all) return true;
@@ -27,6 +28,7 @@ void nearest_number(std::int64_t all, Seconds fastest, Time time) {
         is_worse(middle - stride);
         if (best == middle) is_worse(middle + stride);
     }
+    return best;
 }
 
 }  // namespace sluice

@@ -165,20 +165,25 @@ class PlanSearch {
     }
 
     /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
-    /// Each number of passes has its best, since more passes leave the optimizer more time. With
-    /// many, which take long to simulate, the tables stay where they are best without.
+    /// Each number of passes has its best, since more passes leave the optimizer more time.
     void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
         const bool visit = layers == &TrainingSpec::visiting_layers;
         if (!may_set(visit ? "visiting_layers" : "deferred_layers")) return;
         if (visit != (asked_.clipping == Clipping::exact)) return;
-        constexpr std::int64_t kMany = 8;
-        TrainingSpec start = from.base;
-        std::optional<ResidentTables> tables;
-        if (start.passes >= kMany) tables = from.fastest.training.resident_tables;
-        nearest_number(model_.layer_count(), from.fastest.billed, [&](std::int64_t number) {
+        try_numbers(from.base, layers, from.fastest.billed);
+    }
+
+    /// All ways with the first number and the best; with the others, those that were fastest with
+    /// the first.
+    void try_numbers(TrainingSpec start, Layers layers, Seconds fastest) {
+        std::optional<TrainingSpec> like;
+        start.*layers = nearest_number(model_.layer_count(), fastest, [&](std::int64_t number) {
             start.*layers = number;
-            return try_ways(start, tables).fastest.billed;
+            const TimedTraining found = try_ways(start, like ? &*like : nullptr).fastest;
+            if (!like && found.billed != kNever) like = found.training;
+            return found.billed;
         });
+        if (like && start.*layers != (*like).*layers) try_ways(start);
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
@@ -201,10 +206,7 @@ class PlanSearch {
                 if (!is_free("micro_batch") || sequences % parts != 0) return;
                 start.micro_batch = sequences / parts;
             }
-            nearest_number(model_.layer_count(), kNever, [&](std::int64_t layers) {
-                start.host_kept_layers = layers;
-                return try_ways(start).fastest.billed;
-            });
+            try_numbers(start, &TrainingSpec::host_kept_layers, kNever);
             if (parts > 1 && trials_.best().billed == before) return;
         }
     }
@@ -244,11 +246,10 @@ class PlanSearch {
         }
     }
 
-    /// The fastest step that was simulated, with the tables in any place or in that one.
-    Found try_ways(const TrainingSpec& base, std::optional<ResidentTables> tables = {}) {
+    /// The fastest step that was simulated, of all ways or of those like a training's.
+    Found try_ways(const TrainingSpec& base, const TrainingSpec* like = nullptr) {
         Found found{{base}, base};
-        for (const PlanWay& way : space_.ways(base)) {
-            if (tables && way.start.training.resident_tables != *tables) continue;
+        for (const PlanWay& way : space_.ways(base, like)) {
             if (!trials_.could_gain(way.at_least)) continue;
             const TimedTraining fastest = trials_.try_layers(way);
             if (fastest.billed < found.fastest.billed) found.fastest = fastest;

@@ -16,14 +16,19 @@ namespace {
 constexpr double kFarFromBest = 1.01;
 }  // namespace
 
-PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound) {
+TimedTraining PlanTrials::estimated(const Planned& one, double over_bound) const {
     const Seconds bound =
         step_bounds(one.plan.program, operation_demands(one.plan.program, machine_, one.training),
                     machine_, one.training)
             .at_least();
-    const double bill = least_bill(one);
-    const Seconds estimate = bound * over_bound;
-    if (!could_gain(estimate * bill)) return {{one.training, estimate, estimate * bill}};
+    return {one.training, bound * over_bound, bound * over_bound * least_bill(one)};
+}
+
+PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound) {
+    const TimedTraining estimate = estimated(one, over_bound);
+    if (!could_gain(estimate.billed)) return {estimate};
+    const Seconds bound = estimate.seconds / over_bound;
+    const double bill = estimate.billed / estimate.seconds;
     const TrainingSpec plain = plainest(one.training);
     const Simulated& step = simulated(one, plain, best_.billed * kFarFromBest / bill);
     if (!step.to_the_end)
@@ -129,18 +134,34 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     const Tried last = try_one(space_.with_kept_layers(std::move(with_all), way.kept), 1);
     const double nearer = std::min(first.over_bound, last.over_bound);
     const double over_bound = nearer == kNever ? 1 : (1 + nearer) / 2;
-    std::map<std::int64_t, Seconds> known = {{least, first.timed.billed},
-                                             {most, last.timed.billed}};
+    struct Known {
+        Seconds billed;
+        std::int64_t most_kept;
+    };
+    const auto kept = [&](const TrainingSpec& of) { return of.*way.kept; };
+    std::map<std::int64_t, Known> known = {{least, {first.timed.billed, kept(start.training)}},
+                                           {most, {last.timed.billed, 0}}};
     std::int64_t best = last.timed.billed < first.timed.billed ? most : least;
     const auto try_number = [&](std::int64_t layers) {
         if (layers < least || layers > most) return;
-        const auto [entry, is_new] = known.try_emplace(layers, kNever);
+        const auto [entry, is_new] = known.try_emplace(layers, Known{kNever, 0});
         if (!is_new) return;
         training.resident_layers = layers;
-        if (std::optional<Planned> one = space_.fitting(training))
-            entry->second = try_one(space_.with_kept_layers(*std::move(one), way.kept), over_bound)
-                                .timed.billed;
-        if (entry->second < known.at(best)) best = layers;
+        // Fewer resident layers leave memory for at least as many kept ones. Most numbers cannot
+        // gain even with these, which takes one plan instead of four.
+        TrainingSpec as_before = training;
+        as_before.*way.kept = std::prev(entry)->second.most_kept;
+        entry->second.most_kept = kept(as_before);
+        const std::optional<Planned> bounding = space_.planned(as_before);
+        if (!bounding) return;
+        entry->second.billed = estimated(*bounding, over_bound).billed;
+        if (could_gain(entry->second.billed)) {
+            std::optional<Planned> one = bounding->fits ? bounding : space_.fitting(training);
+            if (!one) return void(entry->second.billed = kNever);
+            if (!bounding->fits) one = space_.with_kept_layers(*std::move(one), way.kept);
+            entry->second = {try_one(*one, over_bound).timed.billed, kept(one->training)};
+        }
+        if (entry->second.billed < known.at(best).billed) best = layers;
     };
     std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4);
     for (std::int64_t layers = least; layers < most; layers += stride) try_number(layers);

@@ -62,6 +62,8 @@ class PlanTrials {
         bool to_the_end = false;  ///< else `seconds` is a lower estimate, and `share` is not known
         NodeShare share;
     };
+    /// Its bound, longer by that factor.
+    TimedTraining estimated(const Planned& one, double over_bound) const;
     /// Takes a step to exceed its bound by the factor `over_bound` at least.
     Tried try_beyond(const Planned& one, double over_bound);
     /// Ends once a step takes longer than `worth`.

@@ -38,7 +38,7 @@ std::vector<Value> PlanSpace::choices(const char* field, Value TrainingSpec::*me
     return is_free(field) ? all : std::vector<Value>{asked_.*member};
 }
 
-std::vector<PlanWay> PlanSpace::ways(TrainingSpec start) const {
+std::vector<PlanWay> PlanSpace::ways(TrainingSpec start, const TrainingSpec* like) const {
     if (is_free("resident_layers")) start.resident_layers = 0;
     if (is_free("keep_last_layers")) start.keep_last_layers = 0;
     if (is_free("keep_attention_layers")) start.keep_attention_layers = 0;
@@ -49,6 +49,7 @@ std::vector<PlanWay> PlanSpace::ways(TrainingSpec start) const {
                  {Recompute::full, Recompute::keep_attention, Recompute::none}))
         for (const auto tables : choices("resident_tables", &TrainingSpec::resident_tables,
                                          {ResidentTables::none, ResidentTables::both})) {
+            if (like && (like->recompute != recompute || like->resident_tables != tables)) continue;
             TrainingSpec training = start;
             training.recompute = recompute;
             training.resident_tables = tables;

@@ -49,7 +49,8 @@ class PlanSpace {
     /// Every combination of recomputation, home of the tables and saved inputs that fits, the least
     /// compute first. Checkpoints are on the host only if they do not fit the device. Half of them
     /// are computed again, in either place, only where attention's outputs do not fit beside all.
-    std::vector<PlanWay> ways(TrainingSpec start) const;
+    /// With `like`: only its recomputation and home of the tables.
+    std::vector<PlanWay> ways(TrainingSpec start, const TrainingSpec* like = nullptr) const;
     /// With the largest number of layers that fits, found along a line, as memory grows almost so.
     Planned with_most(Planned low, Layers layers) const;
     /// With the largest number of layers that keep everything, or attention's output, if that

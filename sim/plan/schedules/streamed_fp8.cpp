@@ -1,5 +1,7 @@
 // How much device memory do products in FP8 need for codes and scales?
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "sim/plan/schedules/streamed.h"
 
@@ -101,8 +103,14 @@ double weight_slot_bytes(const ModelSpec& model, const TrainingSpec& training) {
 std::vector<BufferId> declare_fp8_weights(const ModelSpec& model, const TrainingSpec& training,
                                           PlanBuilder& build) {
     std::vector<BufferId> out;
+    // Layers of a kind need the same: asking for each took a tenth of a choice in FP8.
+    std::map<std::tuple<const LayerSpec*, bool, bool>, double> known;
     for (int layer = 0; layer < model.layer_count(); ++layer) {
-        const double bytes = fp8_weight_bytes(model, training, layer);
+        const auto [entry, is_new] =
+            known.try_emplace({&model.layer(layer), arrives_as_codes(training, layer),
+                               keeps_weight_codes(training, layer)});
+        if (is_new) entry->second = fp8_weight_bytes(model, training, layer);
+        const double bytes = entry->second;
         out.push_back(bytes > 0 ? build.on_device("weights in FP8", MemoryKind::weights, bytes)
                                 : kNoBuffer);
     }

@@ -44,8 +44,8 @@ void append_money(std::string& out, const CostAnswer& answer) {
 
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
-    out += fmt::format("energy   {} tokens: {}, {:.0f} W on average{}\n", format_count(cost.tokens),
-                       format_kwh(cost), *cost.mean_w,
+    out += fmt::format("energy   {} tokens: {}, {} W on average{}\n", format_count(cost.tokens),
+                       format_kwh(cost), format_thousands(*cost.mean_w),
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
@@ -56,7 +56,7 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
         if (joules > 0)
             kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", name,
                                  format_percent(joules / e.total()));
-    out += fmt::format("         {:.0f} J a step: {}\n", e.total(), kinds);
+    out += fmt::format("         {} J a step: {}\n", format_thousands(e.total()), kinds);
 }
 
 /// Does the run meet the limits that were given?
