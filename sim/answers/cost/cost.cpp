@@ -27,11 +27,8 @@ Banded banded(const Prediction& report, OfStep of_step) {
 
 double gpus_of(const Prediction& report) { return static_cast<double>(report.asked.training.gpus); }
 
-/// Energy of a step whose owner or tenant pays for that part of the node.
-std::optional<StepEnergy> energy_of(const Prediction& report, const MachineSpec& machine,
-                                    const PowerSpec& power, const std::optional<PaidGpus>& paid) {
-    if (!power.known()) return std::nullopt;
-    return step_energy(report, machine, power, paid ? paid->gpus : report.share.gpus_needed());
+double gpus_paid(const Prediction& report, const std::optional<PaidGpus>& paid) {
+    return paid ? paid->gpus : report.share.gpus_needed();
 }
 
 void add_others(CostAnswer& answer, const Prediction& report, const MachineSpec& machine,
@@ -131,7 +128,14 @@ Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Pr
             "--offer is \"{}\", which does not connect {:g} GPUs; name another, or give a price by "
             "--quotes or --usd-per-hour",
             *query.offer, query.gpus_paid.value_or(report.share.gpus_needed())));
-    return rented(offer, report.share, query.gpus_paid);
+    Payment out = rented(offer, report.share, query.gpus_paid);
+    if (offer.kind != OfferKind::quoted) out.unpriced = prices.unpriced;
+    return out;
+}
+
+/// Three digits, of a hundred and more all.
+std::string few_digits(double value) {
+    return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
 }
 
 }  // namespace
@@ -179,11 +183,32 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     return cost;
 }
 
+std::optional<StepEnergy> energy_of(const Prediction& report, const MachineSpec& machine,
+                                    const PowerSpec& power, double gpus_paid) {
+    if (!power.known()) return std::nullopt;
+    return step_energy(report, machine, power, gpus_paid);
+}
+
+std::string buying_words(const CostAnswer& answer) {
+    const double years = answer.terms.years;
+    if (answer.break_even && answer.break_even->months <= 12 * years)
+        return fmt::format(
+            "costs no more than renting after {:.3g} months with {} hours of training",
+            answer.break_even->months, format_thousands(answer.break_even->hours));
+    if (answer.owned->run.usd_per_hour <= answer.rent->run.usd_per_hour)
+        return fmt::format(
+            "costs no more than renting once the machine is sold after {:g} years for {} of its "
+            "price",
+            years, format_percent(answer.terms.residual_share));
+    return fmt::format("costs more than renting in all of its {:g} years", years);
+}
+
 std::string format_kwh(const RunCost& run) {
     const std::string kwh = format_banded(*run.kwh, "kWh");
     switch (run.kwh_scope) {
         case EnergyScope::ceiling:
-            return "at most " + kwh;
+            return fmt::format("at most {} kWh",
+                               few_digits(std::max(run.kwh->value, run.kwh->high)));
         case EnergyScope::gpu_alone:
             return run.kwh_gpus == 1
                        ? kwh + " for the GPU alone"
@@ -201,12 +226,9 @@ std::string format_usd(const Banded& usd) {
 }
 
 std::string format_banded(const Banded& number, const char* unit) {
-    const auto digits = [](double value) {
-        return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
-    };
-    if (number.high == 0) return fmt::format("{} {}", digits(number.value), unit);
-    return fmt::format("{} {} (5 to 95%: {} to {})", digits(number.value), unit, digits(number.low),
-                       digits(number.high));
+    if (number.high == 0) return fmt::format("{} {}", few_digits(number.value), unit);
+    return fmt::format("{} {} (5 to 95%: {} to {})", few_digits(number.value), unit,
+                       few_digits(number.low), few_digits(number.high));
 }
 
 std::string format_days(const Banded& days) {
@@ -246,13 +268,12 @@ std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& qu
     if (!out)
         if (const Purchase all = purchase(money.prices, query, report.share); all.missing.empty())
             out = bought(all, report.share, query.terms);
-    if (out && !out->given) out->unpriced = money.prices.unpriced;
     return out;
 }
 
 PaidRun paid_run(const Prediction& report, const MachineSpec& machine, const MachineMoney& money,
                  const CostQuery& query, Payment payment) {
-    const auto energy = energy_of(report, machine, money.power, payment.paid);
+    const auto energy = energy_of(report, machine, money.power, gpus_paid(report, payment.paid));
     const RunCost run = run_cost(report, payment, query.tokens, energy, query.terms);
     return {std::move(payment), run};
 }
@@ -265,7 +286,8 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     answer.tokens = query.tokens;
     answer.power = money.power;
     answer.payment = payment_of(money, query, report);
-    const std::optional<PaidGpus> paid = answer.payment ? answer.payment->paid : std::nullopt;
+    const double paid =
+        answer.payment ? gpus_paid(report, answer.payment->paid) : report.share.gpus_needed();
     answer.energy = energy_of(report, machine, money.power, paid);
     answer.run = run_cost(report, answer.payment.value_or(Payment()), query.tokens, answer.energy,
                           query.terms);
@@ -274,19 +296,17 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     add_others(answer, report, machine, money, query);
     compare_ways(answer, report, machine, money, query);
     const bool any_price = answer.payment || !answer.others.empty();
-    if (any_price && !money.prices.unpriced.empty())
-        answer.assumptions.push_back(money.prices.unpriced);
+    if (answer.payment && !answer.payment->unpriced.empty())
+        answer.assumptions.push_back(answer.payment->unpriced);
     if (any_price) say_what_is_paid_for(answer, report, machine);
-    if (answer.payment ? answer.payment->pays_electricity || answer.can_break_even() : false)
+    if (answer.payment && (answer.payment->pays_electricity || answer.can_break_even()))
         answer.assumptions.push_back(fmt::format(
             "bought: whole machines for {:g} years at {} interest, {} of the price back at the "
             "end, which train {} of the hours; {:g} USD a kWh, {:g} times the machine's power",
             query.terms.years, format_percent(query.terms.interest),
             format_percent(query.terms.residual_share), format_percent(query.terms.utilization),
             query.terms.electricity_usd_per_kwh, query.terms.power_usage_effectiveness));
-    if (answer.energy)
-        say_what_power_is_counted(answer, gpus_of(report),
-                                  paid ? paid->gpus : report.share.gpus_needed(), money.power);
+    if (answer.energy) say_what_power_is_counted(answer, gpus_of(report), paid, money.power);
     return answer;
 }
 

@@ -63,6 +63,15 @@ struct CostAnswer {
     std::vector<std::string> assumptions;  ///< about price and power
 };
 
+/// "costs no more than renting after 27 months with ... hours of training", or why it never does.
+/// Precondition: can_break_even().
+std::string buying_words(const CostAnswer& answer);
+
+/// Energy of a step whose owner or tenant pays for that many GPUs of the node; empty if nothing is
+/// known of its power.
+std::optional<StepEnergy> energy_of(const Prediction& report, const MachineSpec& machine,
+                                    const PowerSpec& power, double gpus_paid);
+
 /// The data of a machine's costs.
 struct MachineMoney {
     PriceList prices;

@@ -64,6 +64,13 @@ void take_host(PowerSpec& power, const MachineProfile& profile) {
             "{0:.0f} W of host power for each GPU: the largest power of a node ({2:g} W) less its "
             "{1:g} GPUs, shared by them",
             *power.host_w, *gpus, *node);
+    } else if (const auto supply = profile.number("power.supply_w");
+               supply && tdp && *supply > *tdp) {
+        power.host_w = *supply - *tdp;
+        power.host_is_most = true;
+        power.host_assumption =
+            fmt::format("{:g} W for all but the GPU: its power supply gives {:g} W at most",
+                        *power.host_w, *supply);
     } else {
         power.host_assumption = "the host's power is not known and not counted; give --host-watts";
     }

@@ -39,12 +39,17 @@ std::optional<Payment> part_of_payment(const Prediction& report, const MachineMo
     whole.share.gpus = report.share.node_gpus;
     CostQuery all = query;
     all.gpus_paid.reset();
+    if (query.offer &&
+        !holds(find_offer(money.prices, *query.offer, report.asked.machine_id), whole.share))
+        return std::nullopt;  // it rents parts of a node alone
     std::optional<Payment> out = payment_of(money, all, whole);
     if (!out || !out->paid) return std::nullopt;
     out->name = fmt::format("{:g} jobs on a node: {}", jobs, out->name);
-    out->usd_per_hour /= jobs;
-    out->price_usd /= jobs;
-    out->paid->gpus /= jobs;
+    // An offer may rent or sell several nodes at least, each of which holds as many jobs.
+    const double all_jobs = jobs * std::max(1.0, std::floor(out->paid->gpus / whole.share.gpus));
+    out->usd_per_hour /= all_jobs;
+    out->price_usd /= all_jobs;
+    out->paid->gpus /= all_jobs;
     return out;
 }
 
@@ -69,7 +74,8 @@ std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& m
     FullNode out;
     std::tie(out.jobs, out.limit) = jobs_of_a_node(share, machine.host.cores);
     if (out.jobs < 1) return std::nullopt;
-    const Prediction each = beside_others(report, part_of_a_node(machine, out.jobs));
+    const Prediction each =
+        out.jobs == 1 ? report : beside_others(report, part_of_a_node(machine, out.jobs));
     out.tokens_per_s = each.tokens_per_s();
     out.of_alone = out.tokens_per_s / report.tokens_per_s();
     if (auto payment = part_of_payment(report, money, query, out.jobs))

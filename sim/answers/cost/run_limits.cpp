@@ -29,11 +29,11 @@ bool meets(const RunLimits& limits, const RunCost& run, bool priced) {
 std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& run, bool priced) {
     std::vector<std::string> out;
     if (limits.days && run.days.value > *limits.days)
-        out.push_back(
-            fmt::format("It ends {:.3g} days after the deadline.", run.days.value - *limits.days));
+        out.push_back(fmt::format("It ends {} after the deadline.",
+                                  format_days({run.days.value - *limits.days})));
     else if (limits.days && run.days.high > *limits.days)
-        out.push_back(fmt::format(
-            "One run in 20 may take more than {:.3g} days, which is too long.", run.days.high));
+        out.push_back(fmt::format("It may miss the deadline: one run in 20 takes more than {}.",
+                                  format_days({run.days.high})));
     if (!limits.usd) return out;
     if (!priced)
         out.push_back("Whether it stays within the budget is not known, since no price is known.");
@@ -41,7 +41,7 @@ std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& 
         out.push_back(fmt::format("It costs {} more than the budget.",
                                   format_usd(run.usd.value - *limits.usd)));
     else if (run.usd.high > *limits.usd)
-        out.push_back(fmt::format("One run in 20 may cost more than {}, which is too much.",
+        out.push_back(fmt::format("It may miss the budget: one run in 20 costs more than {}.",
                                   format_usd(run.usd.high)));
     return out;
 }

@@ -86,7 +86,6 @@ MachineChoice try_machine(const MachineProfile& profile, const ModelSpec& model,
                      choice.report.tokens_per_s() >= tokens_per_s &&
                      (planned_too || choice.report.asked.runs_today.runs());
     choice.cost = answer_cost(choice.report, machine, money, query);
-    choice.unpriced = !unpriced_memory(profile).empty();
     return choice;
 }
 
@@ -144,7 +143,8 @@ MachineChoices choose_machine(const ModelSpec& model, const TrainingSpec& traini
             format_bytes(*host_memory_bytes), fmt::join(capped, ", "));
     std::vector<std::string> unpriced;
     for (const MachineChoice& choice : out.machines)
-        if (choice.cost.payment && choice.unpriced) unpriced.push_back(choice.id);
+        if (choice.cost.payment && !choice.cost.payment->unpriced.empty())
+            unpriced.push_back(choice.id);
     if (!unpriced.empty())
         out.unpriced = fmt::format(
             "the extra price of the given host memory is not known and not counted for: {}",

@@ -31,7 +31,6 @@ struct MachineChoice {
     /// If it does not fit: the largest states with which it reaches the goal.
     std::optional<SmallerStates> smaller_states;
     bool does_it = false;
-    bool unpriced = false;  ///< its price does not include all its host memory
 };
 
 struct MachineChoices {

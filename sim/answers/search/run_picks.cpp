@@ -40,17 +40,22 @@ bool meets(const RunQuestion& question, const RunWay& one) {
 
 std::string time_and_money(const RunWay& one) {
     const std::string days = format_days(one.run.days);
-    if (one.owned && !one.run.kwh)
-        return days + ", for electricity alone, of which the profile says nothing";
-    if (!one.priced) return days + ", no price is known";
+    if (!one.priced)
+        return days +
+               (one.owned ? "; the power of your machine is not known" : "; no price is known");
+    const bool alone = one.owned && one.run.kwh_scope == EnergyScope::gpu_alone;
     return fmt::format("{}, {}{}", days, format_usd(one.run.usd.value),
-                       one.owned ? " for electricity" : "");
+                       alone       ? " for electricity of its GPUs, without the host's"
+                       : one.owned ? " for electricity"
+                                   : "");
 }
 
 std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates) {
     std::vector<RunPick> out;
-    /// Adds the best way by `less` that `may` be proposed and is not proposed yet.
-    const auto pick = [&](const auto& may, const auto& less, const std::string& why) {
+    /// Adds the best way by `less` that `may` be proposed and is not proposed yet. `why_next`: if a
+    /// proposed one is better.
+    const auto pick = [&](const auto& may, const auto& less, const std::string& why,
+                          const std::string& why_next = "") {
         std::optional<std::size_t> best;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             const RunWay& one = candidates[i];
@@ -59,7 +64,12 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
             if (taken || !one.fits() || !one.priced || !may(one)) continue;
             if (!best || less(one, candidates[*best])) best = i;
         }
-        if (best && out.size() < 3) out.push_back({*best, why});
+        if (!best || out.size() == 3) return;
+        const bool is_next = std::ranges::any_of(out, [&](const RunPick& before) {
+            const RunWay& other = candidates[before.candidate];
+            return may(other) && less(other, candidates[*best]);
+        });
+        out.push_back({*best, is_next && !why_next.empty() ? why_next : why});
     };
     const auto cheaper = [](auto& a, auto& b) { return a.run.usd.value < b.run.usd.value; };
     const auto faster = [](auto& a, auto& b) { return a.run.days.value < b.run.days.value; };
@@ -83,15 +93,20 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
         const auto best = [&](const auto& less) {
             const RunWay* first = nullptr;
             for (const RunWay& one : candidates)
-                if (meets_both(one) && (first == nullptr || less(one, *first))) first = &one;
+                if (meets_both(one) && !one.owned && (first == nullptr || less(one, *first)))
+                    first = &one;
             return first;
         };
         const bool both = best(cheaper) == best(faster);
-        const std::string of =
-            limits.empty() ? "." : fmt::format(" of the ways that meet {}.", limits);
-        pick(meets_both, cheaper,
-             (both ? "It costs the least and is the fastest" : "It costs the least") + of);
-        if (!both) pick(meets_both, faster, "It is the fastest" + of);
+        const std::string of = limits.empty() ? ""
+                                              : fmt::format(" of the ways that meet {}", limits),
+                          rented = limits.empty() ? " of those that you would pay for."
+                                                  : of + " and that you would pay for.";
+        const std::string least =
+            both ? "It costs the least and is the fastest" : "It costs the least";
+        pick(meets_both, cheaper, least + of + ".", least + rented);
+        if (!both)
+            pick(meets_both, faster, "It is the fastest" + of + ".", "It is the fastest" + rented);
         pick(
             [&](auto& one) {
                 return full_meets && !one.has_full_states() && meets(question, one) &&
@@ -106,11 +121,14 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
     pick(
         any, [&](auto& a, auto& b) { return miss(question, a) < miss(question, b); },
         fmt::format("No way meets {}; this one comes nearest.", limits_name(question.limits)));
-    pick([&](auto& one) { return ends_in_time(question, one); }, cheaper,
-         "It is the cheapest that ends in time.");
-    pick([&](auto& one) { return within_budget(question, one); }, faster,
-         "It is the fastest within the budget.");
-    pick(any, cheaper, "It is the cheapest, however long it takes.");
+    if (question.limits.days)
+        pick([&](auto& one) { return ends_in_time(question, one); }, cheaper,
+             "It is the cheapest that ends in time.", "It is the next cheapest that ends in time.");
+    if (question.limits.usd)
+        pick([&](auto& one) { return within_budget(question, one); }, faster,
+             "It is the fastest within the budget.", "It is the next fastest within the budget.");
+    pick(any, cheaper, "It is the cheapest, however long it takes.",
+         "It is the next cheapest, however long it takes.");
     return out;
 }
 

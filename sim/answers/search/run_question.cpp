@@ -55,12 +55,17 @@ RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned)
     // Its node; further ones are rented.
     out.owned = planned.machine.machine == question.owned &&
                 static_cast<double>(out.gpus()) <= out.answer->scenario.machine.host.gpus;
+    out.run = cost.run;
+    out.priced = cost.payment.has_value();
+    if (!out.owned) return out;
     Payment electricity;
     electricity.pays_electricity = true;
-    out.run = out.owned ? run_cost(out.answer->report(), electricity, question.tokens, cost.energy,
-                                   cost.terms)
-                        : cost.run;
-    out.priced = out.owned || cost.payment.has_value();
+    const Prediction& report = out.answer->report();
+    const MachineSpec& machine = out.answer->scenario.machine;
+    // All GPUs of the node draw power, whatever a rent would pay for.
+    const auto energy = energy_of(report, machine, cost.power, std::max(1.0, machine.host.gpus));
+    out.run = run_cost(report, electricity, question.tokens, energy, cost.terms);
+    out.priced = energy.has_value();
     return out;
 }
 

@@ -44,8 +44,9 @@ void append_money(std::string& out, const CostAnswer& answer) {
 
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
-    out += fmt::format("energy   {} tokens: {}, {} W on average{}\n", format_count(cost.tokens),
+    out += fmt::format("energy   {} tokens: {}, {} W {}{}\n", format_count(cost.tokens),
                        format_kwh(cost), format_thousands(*cost.mean_w),
+                       cost.kwh_scope == EnergyScope::ceiling ? "at most" : "on average",
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
@@ -71,13 +72,8 @@ void append_offers(std::string& out, const CostAnswer& answer) {
     if (answer.rents && answer.rents->high > answer.rents->low)
         out += fmt::format("rents    {} to {} a million tokens, by offer\n",
                            format_usd(answer.rents->low), format_usd(answer.rents->high));
-    if (answer.break_even)
-        out += fmt::format(
-            "buying   costs no more than renting after {:.3g} months with {} hours "
-            "of training\n",
-            answer.break_even->months, format_thousands(answer.break_even->hours));
-    else if (answer.can_break_even())
-        out += "buying   never costs less than renting\n";
+    if (answer.can_break_even())
+        out += fmt::format("buying   {}\n", buying_words(answer));
     else if (!answer.missing.empty())
         out += fmt::format("buying   {}\n", answer.missing);
 }
@@ -168,6 +164,8 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
         fmt::format("{} on {}: {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r));
     for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
+    if (const RunsToday& today = r.asked.runs_today; !today.runs())
+        out += fmt::format("NO PROGRAM RUNS THIS TODAY: {}\n", today.why_not);
     append_money(out, answer);
     const RunCost& cost = answer.run;
     if (!answer.payment) out += fmt::format("run      {}\n", format_days(cost.days));
@@ -229,7 +227,7 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
 std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& together) {
     std::vector<PaidRun> all = answer.others;
     if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
-    if (together && together->paid) all.push_back(*together->paid);
+    if (together && together->jobs > 1 && together->paid) all.push_back(*together->paid);
     return to_csv(payments_table(all));
 }
 

@@ -91,30 +91,31 @@ std::string answer_box(const Decision& decision) {
 }
 
 std::string machines_part(const Decision& decision) {
-    return to_html(
-               select(decision_machines_table(decision), {"machine ",
-                                                          "fits",
-                                                          "tokens_per_s",
-                                                          "tokens_per_s_{}_percent",
-                                                          "runs_today.runs",
-                                                          "states",
-                                                          "products",
-                                                          "tokens_a_step",
-                                                          "bottleneck",
-                                                          "device_peak_bytes",
-                                                          "device_usable_bytes",
-                                                          "host_peak_bytes",
-                                                          "host_usable_bytes",
-                                                          "paid_for",
-                                                          "usd_per_hour",
-                                                          "usd_per_million_tokens",
-                                                          "usd_per_million_tokens_{}_percent",
-                                                          "usd_per_million_tokens_of_a_full_node",
-                                                          "days",
-                                                          "run_usd",
-                                                          "run_kwh",
-                                                          "confidence",
-                                                          "short"})) +
+    std::vector<std::string> columns = {"machine ",
+                                        "fits",
+                                        "tokens_per_s",
+                                        "tokens_per_s_{}_percent",
+                                        "days",
+                                        "run_usd",
+                                        "run_kwh",
+                                        "runs_today.runs",
+                                        "states",
+                                        "products",
+                                        "tokens_a_step",
+                                        "bottleneck",
+                                        "device_peak_bytes",
+                                        "device_usable_bytes",
+                                        "host_peak_bytes",
+                                        "host_usable_bytes",
+                                        "paid_for",
+                                        "usd_per_hour",
+                                        "usd_per_million_tokens",
+                                        "usd_per_million_tokens_{}_percent",
+                                        "usd_per_million_tokens_of_a_full_node",
+                                        "confidence",
+                                        "short"};
+    if (decision.request.money.limits.any()) columns.insert(columns.begin() + 2, "meets");
+    return to_html(select(decision_machines_table(decision), columns)) +
            html_element("p",
                         "5 to 95%: nine of ten steps should lie there. Energy and money follow "
                         "the speed. A rent pays for the largest share that a plan takes of its "
@@ -131,7 +132,7 @@ std::string other_systems(const Decision& decision) {
     return html_element(
                "p",
                fmt::format("Each system has its own schedule and uses the settings above that it "
-                           "has{}. Speed is relative to this program's own trainer (streamed).",
+                           "has{}.",
                            decision.request.advise ? "; the best settings of each were not searched"
                                                    : "")) +
            to_html(systems_and_memory(*decision.other)) + page_list(notes);

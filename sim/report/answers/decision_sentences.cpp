@@ -53,7 +53,9 @@ std::string price_sentences(const Candidate& c) {
     const Payment& payment = *c.cost.payment;
     std::string out = fmt::format("An hour costs {}{}", format_usd(c.cost.run.usd_per_hour),
                                   payment.paid ? ", which " + paid_words(*payment.paid) : "");
-    out += payment.paid ? fmt::format(". The offer is {}.", offer_words(payment)) : ", as given.";
+    out += payment.paid ? fmt::format(". {} is {}.", payment.pays_electricity ? "It" : "The offer",
+                                      offer_words(payment))
+                        : ", as given.";
     const auto& rents = c.cost.rents;
     if (payment.paid && !payment.pays_electricity && rents && rents->high > rents->low)
         out += fmt::format(" By offer, a million tokens cost {} to {}.", format_usd(rents->low),

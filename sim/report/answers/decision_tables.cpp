@@ -23,8 +23,8 @@ Cell days_or_kwh(const Banded& number) {
 /// "8 of 8 GPUs: host memory".
 Cell paid_cell(const PaidGpus& paid) {
     const std::string of = paid.of > 0 ? fmt::format(" of {:g}", paid.of) : "";
-    const std::string part =
-        paid.part == NodePart::gpus ? "" : fmt::format(": {}", node_part_name(paid.part));
+    const bool is_why = paid.part != NodePart::gpus && paid.gpus <= paid.needed;
+    const std::string part = is_why ? fmt::format(": {}", node_part_name(paid.part)) : "";
     return Cell(paid_words(paid)).shown_as(fmt::format("{:g}{} GPUs{}", paid.gpus, of, part));
 }
 
@@ -32,9 +32,9 @@ Cell paid_cell(const PaidGpus& paid) {
 Cell kwh_cell(const CostAnswer& cost) {
     const RunCost& run = cost.run;
     if (!run.kwh || run.kwh_scope == EnergyScope::gpu_alone) return {};
-    Cell out = days_or_kwh(*run.kwh);
-    if (run.kwh_scope == EnergyScope::ceiling) out.shown = "at most " + out.shown;
-    return out;
+    if (run.kwh_scope != EnergyScope::ceiling) return days_or_kwh(*run.kwh);
+    return Cell(run.kwh->value)
+        .shown_as("at most " + days_or_kwh({std::max(run.kwh->value, run.kwh->high)}).shown);
 }
 
 /// A candidate that does not fit has neither speed nor cost.
@@ -104,11 +104,9 @@ Table decision_machines_table(const Decision& decision) {
         {"", "short", [](auto& c) { return short_by(c.report()); }}};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const Candidate& c) { return &c.report().asked; });
-    const auto limited = [](const Candidate& c) { return c.cost.limits.any(); };
-    if (std::ranges::any_of(decision.candidates, limited))
-        columns.insert(columns.begin() + 3, {"meets", "meets limits", Unit::flag, [&](auto& c) {
-                                                 return limited(c) && c.fits() ? Cell(meets(c.cost))
-                                                                               : Cell();
+    if (decision.request.money.limits.any())
+        columns.insert(columns.begin() + 3, {"meets", "meets limits", Unit::flag, [](auto& c) {
+                                                 return c.fits() ? Cell(meets(c.cost)) : Cell();
                                              }});
     Table out = table_of<Candidate>(decision.candidates, columns);
     if (decision.chosen) out.rows[*decision.chosen].marked = true;

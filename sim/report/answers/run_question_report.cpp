@@ -156,7 +156,11 @@ std::string run_explanation(const RunWay& one) {
 }
 
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
-    if (ways.empty()) return "The model fits no machine with a price.\n";
+    if (ways.empty())
+        return fmt::format(
+            "No machine with a price fits the model with sequences of {} tokens; a shorter "
+            "context may fit\n",
+            format_thousands(static_cast<double>(question.context)));
     const AskedStep& asked = ways.front().answer->report().asked;
     std::string out =
         fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,

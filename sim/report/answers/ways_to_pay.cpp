@@ -88,9 +88,9 @@ class BreakEvenDrawing {
         : answer_(answer), font_(space.font) {
         out_.width = space.width;
         top_ = add_header(out_, "Rent or buy",
-                          fmt::format("dollars of today for {:g} years; the machine trains {} of "
-                                      "the hours",
-                                      answer.terms.years, format_percent(answer.terms.utilization)),
+                          fmt::format("dollars of today, without a sale of the machine, which "
+                                      "trains {} of the hours",
+                                      format_percent(answer.terms.utilization)),
                           font_);
         out_.height = std::max(space.height, top_ + (kAbove + kBelow + kLeastHeight) * font_);
         end_ = 12 * answer.terms.years;
@@ -134,7 +134,7 @@ class BreakEvenDrawing {
         line([this](double m) { return rented(m); }, 0, rent);
         line([this](double m) { return bought(m); }, 1, buy);
         add_legend(out_, {{rent, series_paint(0)}, {buy, series_paint(1)}},
-                   {plot.x + font_, plot.y + 0.5 * font_}, plot.width - 2 * font_, font_);
+                   {plot.x + font_, plot.y - 1.6 * font_}, plot.width - 2 * font_, font_);
         if (answer_.break_even) {
             const double month = answer_.break_even->months;
             const Point at = place(month, bought(month));
@@ -225,19 +225,15 @@ Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>&
 std::vector<std::string> ways_to_pay_words(const CostAnswer& answer,
                                            const std::optional<FullNode>& together) {
     std::vector<std::string> out;
-    if (answer.break_even)
-        out.push_back(fmt::format(
-            "Buying costs no more than renting after {:.3g} months with {} hours of training.",
-            answer.break_even->months, format_thousands(answer.break_even->hours)));
-    else if (answer.can_break_even())
-        out.emplace_back("Buying never costs less than renting.");
+    if (answer.can_break_even()) out.push_back(fmt::format("Buying {}.", buying_words(answer)));
     if (answer.rents && answer.rents->high > answer.rents->low)
         out.push_back(fmt::format("By offer, renting costs {} to {} a million tokens.",
                                   format_usd(answer.rents->low), format_usd(answer.rents->high)));
-    const bool for_years = std::ranges::any_of(answer.others, [](const PaidRun& one) {
-        return way_of(one.payment) == Way::reserved || way_of(one.payment) == Way::bought;
-    });
-    if (for_years)
+    const auto is_for_years = [](const Payment& one) {
+        return way_of(one) == Way::reserved || way_of(one) == Way::bought;
+    };
+    if ((answer.payment && is_for_years(*answer.payment)) ||
+        std::ranges::any_of(answer.others, is_for_years, &PaidRun::payment))
         out.emplace_back(
             "A reservation or a purchase is paid for years: \"$ the run\" is this run's part of "
             "it, "

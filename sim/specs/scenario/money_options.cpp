@@ -76,7 +76,8 @@ std::vector<MoneyOption> declare_money_options() {
          number(terms.power_usage_effectiveness) + ", the average of a survey of 2025",
          set_member<&CostQuery::terms, &OwnerTerms::power_usage_effectiveness>},
         {"host_watts", "W", Kind::number, 0, 1e6,
-         "power that the host draws for each GPU that trains", "", set_member<&CostQuery::host_w>},
+         "power that the host draws for each GPU that is paid for", "",
+         set_member<&CostQuery::host_w>},
         {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs that are paid for, of the rented nodes",
          "the largest share that the plan takes of its node", set_member<&CostQuery::gpus_paid>},
     };

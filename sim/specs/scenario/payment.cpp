@@ -143,13 +143,14 @@ std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& sh
     Payment out = rented(*all[(all.size() - 1) / 2], share, gpus_paid);
     const auto [least, most] = std::ranges::minmax(all, {}, &Offer::usd_per_hour);
     if (all.size() > 1)
-        out.origin += fmt::format(", the median of {} {} from {} to {} a GPU", all.size(),
+        out.origin += fmt::format(", the {}median of {} {} from {} to {} a GPU",
+                                  all.size() % 2 == 0 ? "lower " : "", all.size(),
                                   all.front()->kind == OfferKind::quoted ? "quotes" : "rents",
                                   format_usd(least->usd_per_hour), format_usd(most->usd_per_hour));
     if (too_small > 0)
         out.origin += fmt::format("; {} other offer{} not connect {:g} GPUs", too_small,
                                   too_small == 1 ? " does" : "s do", out.paid->needed);
-    out.unpriced = prices.unpriced;
+    if (out.kind != OfferKind::quoted) out.unpriced = prices.unpriced;
     return out;
 }
 

@@ -141,9 +141,10 @@ double ownership_usd_per_hour(double price_usd, const OwnerTerms& terms) {
     const double hours_a_year = kHoursOfAYear * terms.utilization;
     const double residual = terms.residual_share * price_usd;
     if (terms.interest == 0) return (price_usd - residual) / terms.years / hours_a_year;
-    // An annuity: the present values of its payments and of the residual value are the price.
-    const double discount = std::pow(1 + terms.interest, -terms.years);
-    return (price_usd - residual * discount) * terms.interest / (1 - discount) / hours_a_year;
+    // An annuity paid hour by hour, as a rent: the present values of its payments and of the
+    // residual value are the price.
+    const double rate = std::log1p(terms.interest), discount = std::exp(-rate * terms.years);
+    return (price_usd - residual * discount) * rate / (1 - discount) / hours_a_year;
 }
 
 }  // namespace sluice

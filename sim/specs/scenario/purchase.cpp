@@ -73,7 +73,8 @@ Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeSha
                     "--price-usd"};
     Purchase out =
         prices.system_usd ? of_systems(prices, query, share) : of_parts(prices, query, share);
-    if (share.nodes() > 1 && out.missing.empty())
+    const bool sold_as_one = prices.system_usd && prices.system_gpus >= gpus_of_nodes(share);
+    if (share.nodes() > 1 && !sold_as_one && out.missing.empty())
         out.missing = fmt::format(
             "the price of the network between {:g} nodes is not known; give the whole as "
             "--price-usd",

@@ -101,11 +101,17 @@ TEST_CASE("price: an owner pays interest", "[cost]") {
     terms.years = 2;
     terms.utilization = 1;
     terms.interest = 0.1;
-    // 10,000 = x / 1.1 + x / 1.21, so x = 5,761.90 a year.
-    CHECK(ownership_usd_per_hour(10'000, terms) == Approx(5761.905 / 8766));
-    // 2,100 at the end are worth 1,735.54 now: x = 4,761.90.
+    // Paid hour by hour, x a year is worth x (1 - 1 / 1.21) / ln(1.1) = 1.82093 x now: 10,000 =
+    // that, so x = 5,491.68 a year.
+    CHECK(ownership_usd_per_hour(10'000, terms) == Approx(5491.68 / 8766));
+    // 2,100 at the end are worth 1,735.54 now: x = 8,264.46 / 1.82093.
     terms.residual_share = 0.21;
-    CHECK(ownership_usd_per_hour(10'000, terms) == Approx(4761.905 / 8766));
+    CHECK(ownership_usd_per_hour(10'000, terms) == Approx(4538.58 / 8766));
+    // A rent of that much costs as much over the same hours, and the purchase breaks even then.
+    terms.residual_share = 0;
+    const double rent = ownership_usd_per_hour(10'000, terms);
+    CHECK(break_even(rent, 0, 10'000, terms)->months == Approx(24));
+    CHECK(cost_today(rent, 24, terms) == Approx(10'000));
 }
 
 TEST_CASE("run cost: by hand", "[cost]") {
@@ -150,7 +156,7 @@ TEST_CASE("run cost: kWh from the least of a fast step to the most of a slow one
     CHECK(run.kwh->value == Approx(1));
     CHECK(run.kwh->low == Approx(0.2));
     CHECK(run.kwh->high == Approx(2));
-    CHECK(format_kwh(run) == "at most 1 kWh (5 to 95%: 0.2 to 2)");
+    CHECK(format_kwh(run) == "at most 2 kWh");
     energy.scope = EnergyScope::gpu_alone;
     const auto words = [&] {
         return format_kwh(run_cost(thousand_tokens_a_second(), Payment(), 3.6e6, energy, {}));
@@ -187,8 +193,8 @@ TEST_CASE("cost query: which payment is taken", "[cost]") {
     query.gpus_paid = 8;
     CHECK(payment_of(money, query, report)->usd_per_hour == Approx(24));
     query.buy = true;
-    // A system of 8 GPUs is bought whole: 80,000 x 0.247165 a year over 0.8 x 8,766 hours.
-    CHECK(payment_of(money, query, report)->usd_per_hour == Approx(2.81958).epsilon(1e-4));
+    // A system of 8 GPUs is bought whole: 80,000 x 0.238333 a year over 0.8 x 8,766 hours.
+    CHECK(payment_of(money, query, report)->usd_per_hour == Approx(2.71886).epsilon(1e-4));
     query.buy = false;
     query.usd_per_hour = 7;
     CHECK(payment_of(money, query, report)->usd_per_hour == 7);

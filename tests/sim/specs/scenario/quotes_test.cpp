@@ -33,8 +33,9 @@ TEST_CASE("quotes: a file of bids becomes offers and a purchase", "[cost]") {
     const auto typical = typical_rent(prices, share);
     REQUIRE(typical.has_value());
     CHECK(typical->usd_per_hour == 24);
-    CHECK_THAT(typical->origin, ContainsSubstring("quoted, 2026-11-02, the median of 2 quotes "
-                                                  "from $3.00 to $5.00 a GPU"));
+    CHECK_THAT(typical->origin,
+               ContainsSubstring("quoted, 2026-11-02, the lower median of 2 quotes "
+                                 "from $3.00 to $5.00 a GPU"));
     // A node of 8 is two of the dealer's systems, at $35,000 a GPU the cheaper ones.
     const Purchase all = purchase(prices, {}, share);
     CHECK(all.usd == 280'000);
