@@ -146,10 +146,12 @@ void ParetoPage::showProgress() {
     if (rows_.empty() && !isBusy()) {
         progress_->clear();
     } else {
-        const QString arrived = isOfBefore() ? tr("%1 of an earlier run").arg(rows_.size())
-                                : isBusy()
-                                    ? tr("%1 of %2 predicted").arg(rows_.size()).arg(expected_)
-                                    : tr("%1 predicted").arg(rows_.size());
+        const QString arrived =
+            isOfBefore() ? tr("%1 of an earlier run").arg(rows_.size())
+            : isBusy()   ? tr("%1 of %2 predicted").arg(rows_.size()).arg(expected_)
+            : std::ssize(rows_) < expected_
+                ? tr("%1 of %2 predicted, then stopped").arg(rows_.size()).arg(expected_)
+                : tr("%1 predicted").arg(rows_.size());
         progress_->setText(tr("%1; %2 fit and have a price.").arg(arrived).arg(plotted));
     }
 }

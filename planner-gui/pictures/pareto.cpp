@@ -111,8 +111,8 @@ QString cheapest_words(const std::vector<MachineSystem>& rows, double least_toke
                        : none;
     }
     const QString least = least_tokens_per_s > 0
-                              ? ParetoText::tr("At %1 tokens/s or more, least").arg(wanted)
-                              : ParetoText::tr("Least");
+                              ? ParetoText::tr("At %1 tokens/s or more, the least").arg(wanted)
+                              : ParetoText::tr("The least");
     const auto line = [&](const QString& cost, std::size_t row) {
         return QStringLiteral("%1 %2: %3").arg(least, cost, with_costs(rows[row]));
     };

@@ -67,7 +67,9 @@ void Exports::choosePrinter() {
     if (dialog.exec() == QDialog::Accepted) print(printer);
 }
 
-QString Exports::noPicture() { return tr("This page has no picture yet; run it first."); }
+QString Exports::noPicture() {
+    return tr("This page has no picture now; a table can be exported as CSV.");
+}
 
 void Exports::print(QPrinter& printer) {
     const QString title = qtext(stack_.current().name);

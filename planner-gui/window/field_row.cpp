@@ -45,6 +45,7 @@ QWidget* make_combo(FieldRow* row, const QStringList& choices, bool search) {
     if (search) {
         combo->setEditable(true);
         combo->setInsertPolicy(QComboBox::NoInsert);
+        combo->completer()->setMaxVisibleItems(combo->maxVisibleItems());
         combo->completer()->setFilterMode(Qt::MatchContains);
         combo->completer()->setCompletionMode(QCompleter::PopupCompletion);
         QObject::connect(combo, &QComboBox::editTextChanged, row, &FieldRow::edited);

@@ -35,6 +35,7 @@ QString style_of(double points) {
                "p,li,td,th,dt,dd{font-size:%4pt}th{text-align:left;background:#eeeeee}"
                "table.many th,table.many "
                "td{font-size:%5pt}code{font-size:%4pt}small{font-size:%4pt}"
+               "tr.group td{font-weight:bold;background:#eeeeee}tr.marked td{background:#dfeefa}"
                "p,ul,h3{margin-top:2px;margin-bottom:2px}h2{margin-top:8px;margin-bottom:2px}")
         .arg(2 * points)
         .arg(1.5 * points)

@@ -11,6 +11,9 @@
 namespace sluice {
 
 QString model_mistake(const std::string& text) {
+    if (text.empty())
+        return QObject::tr(
+            "Enter a model: its name, a size such as 32B, or a path to a config.json.");
     std::error_code error;
     try {
         read_model(model_of(text));

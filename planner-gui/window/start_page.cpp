@@ -173,7 +173,8 @@ std::optional<RunQuestion> StartPage::question() {
         if (at->text().isEmpty() && !needed) return std::nullopt;
         const std::optional<double> value = parse_amount(at->text().toStdString());
         if (value && *value >= low && *value <= high) return value;
-        at->setMistake(tr("\"%1\" is not %2.").arg(at->text(), expected));
+        at->setMistake(at->text().isEmpty() ? tr("Enter %1.").arg(expected)
+                                            : tr("\"%1\": enter %2.").arg(at->text(), expected));
         right = false;
         return std::nullopt;
     };
@@ -291,6 +292,7 @@ QWidget* StartPage::card(const RunPick& pick, bool first) {
     PlannedScenario planned = one.answer->planned;
     planned.name = automatic_name(planned);
     planned.notes = pick.why + " " + time_and_money(one);
+    for (const std::string& warning : run_warnings(asked_, one)) planned.notes += " " + warning;
     connect(open, &QPushButton::clicked, this, [this, planned] { Q_EMIT chosen(planned); });
     grid->addWidget(open, 0, 1, 4, 1, Qt::AlignRight | Qt::AlignVCenter);
     grid->setColumnStretch(0, 1);

@@ -110,16 +110,22 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
                         : tr("for %1 tokens").arg(tokens);
     QStringList more{qtext(format_days(run.days))};
     if (cost.limits.any()) {
-        about += meets(cost) ? tr(", within the limits") : tr(", outside the limits");
-        for (const std::string& one : limit_warnings(cost)) more << qtext(one);
+        const std::vector<std::string> warnings = limit_warnings(cost);
+        about += !meets(cost)       ? tr(", outside the limits")
+                 : warnings.empty() ? tr(", within the limits")
+                                    : tr(", may miss the limits");
+        for (const std::string& one : warnings) more << qtext(one);
     }
     set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
-    set(energy_, tr(ceiling ? "at most %1 kWh" : "%1 kWh").arg(amount(run.kwh->value)),
-        run.kwh_scope == EnergyScope::gpu_alone
-            ? tr("GPUs alone, %1 W on average").arg(qtext(format_thousands(*run.mean_w)))
-            : tr("%1 W on average").arg(qtext(format_thousands(*run.mean_w))),
+    const double most = std::max(run.kwh->value, run.kwh->high);
+    set(energy_,
+        ceiling ? tr("at most %1 kWh").arg(amount(most)) : tr("%1 kWh").arg(amount(run.kwh->value)),
+        (ceiling                                   ? tr("at most %1 W")
+         : run.kwh_scope == EnergyScope::gpu_alone ? tr("%1 W on average, without the host")
+                                                   : tr("%1 W on average"))
+            .arg(qtext(format_thousands(*run.mean_w))),
         tr("%1; %2").arg(qtext(format_kwh(run)),
                          cost.power.calibrated ? tr("from the measured energy of each kind of work")
                                                : tr("from datasheet power, not measured")));

@@ -174,7 +174,7 @@ void VerdictPanel::showConfidence() {
     QStringList assumptions;
     for (const std::string& one : r.plan.assumptions) assumptions << window_text(one);
     for (const std::string& one : prediction_->cost.assumptions) assumptions << window_text(one);
-    confidence_->setText(tr("Confidence: %1 rates of the machine; assumptions: %2")
+    confidence_->setText(tr("Confidence: %1 rates of the machine; %2 assumptions (point here)")
                              .arg(qtext(confidence_name(r.plan.confidence)))
                              .arg(assumptions.size()));
     confidence_->setToolTip(wrapped_tooltip(assumptions.join(QLatin1Char('\n'))));

@@ -125,8 +125,8 @@ std::vector<std::string> left_out(const MachineSpec& machine) {
     for (const Schedule schedule : all_schedules())
         if (schedule->needs_storage && !machine.storage.known())
             out.push_back(fmt::format(
-                "{} is left out: no storage is known; give its rates storage.read_gb_per_s and "
-                "storage.write_gb_per_s with --set",
+                "{} is left out: no storage is known; give the rates at which it reads and "
+                "writes with --set storage.read_gb_per_s=NUMBER and storage.write_gb_per_s",
                 schedule->name));
     return out;
 }

@@ -106,7 +106,7 @@ BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& mac
     if (training.fork == Fork::none)
         build.on_host("pinned flat weights", MemoryKind::pinned_buffers, flats);
     build.on_host("pinned staging", MemoryKind::pinned_buffers, slots * largest);
-    build.on_host("pinned gradient slabs", MemoryKind::pinned_buffers,
+    build.on_host("pinned places of waiting gradients", MemoryKind::pinned_buffers,
                   static_cast<double>(megatrain_slabs(training)) * largest +
                       pinned_bytes(head_bytes(model)) + pinned_bytes(embedding_bytes(model)));
     build.on_host("Python modules", MemoryKind::process, kPythonModules);

@@ -63,8 +63,8 @@ class StreamedDeclaration {
     void declare_host_state() {
         const double resident = resident_parameters(), here = all_parameters(model_) - resident;
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("weights (high plane)", Kind::weights, kBf16 * here);
-        build_.on_host("master low plane and moments", Kind::optimizer_state,
+        build_.on_host("weights in bf16", Kind::weights, kBf16 * here);
+        build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
                        (state_bytes(t_) - kBf16) * here);
         build_.on_host("weights in FP8", Kind::weights, host_code_bytes(model_, t_));
         build_.on_host("pieces of resident sections", Kind::pinned_buffers,
@@ -78,7 +78,7 @@ class StreamedDeclaration {
             const std::int64_t at_once = streamed_layers() - t_.deferred_layers;
             const std::int64_t slabs =
                 std::min(host_gradient_slabs(t_), at_once) + t_.deferred_layers;
-            build_.on_host("pinned gradient slabs", Kind::pinned_buffers,
+            build_.on_host("pinned places of waiting gradients", Kind::pinned_buffers,
                            static_cast<double>(slabs) * largest_layer_bytes(model_));
             build_.on_host("pinned head gradient", Kind::pinned_buffers, streamed_head_bytes());
         }
@@ -112,7 +112,7 @@ class StreamedDeclaration {
         buffers_.weight_slots =
             build_.on_device("weight slots", Kind::weights, weight_slot_bytes(model_, t_));
         buffers_.gradient_slabs =
-            build_.on_device("gradient slabs", Kind::gradients,
+            build_.on_device("places of waiting gradients", Kind::gradients,
                              static_cast<double>(slabs) * largest_layer_bytes(model_));
         declare_gradient_sums();
         buffers_.kernel_workspace =

@@ -27,7 +27,7 @@ constexpr const char* kStyle =
     "figcaption{font-weight:bold;padding:6px 0}figure svg{margin:0}"
     "@media (prefers-color-scheme:dark){"
     "body{color:#ddd;background:#161616}.meta{color:#aaa}"
-    "th,td{border-bottom-color:#444}tr.marked td{background:#12344a}"
+    "th,td{border-bottom-color:#444}tr.marked td{background:#12344a}.group td{background:#2a2a2a}"
     "figure{padding:8px;border-radius:4px}}"
     "@media print{@page{size:A4 landscape;margin:12mm}"
     "body{max-width:none;margin:0;padding:0;color:#000;background:#fff;font-size:10pt}"

@@ -48,7 +48,10 @@ std::string counts_words(const RunQuestion& question, const std::vector<RunWay>&
         std::ranges::count_if(ways, [&](const RunWay& one) { return meets(question, one); });
     std::vector<std::string> unpriced, without = tried_machines(question);
     for (const RunWay& one : ways) {
-        if (!one.priced) unpriced.push_back(one.name());
+        const std::string& no_rent = one.answer->cost.no_rent;
+        if (!one.priced)
+            unpriced.push_back(no_rent.empty() ? one.name()
+                                               : fmt::format("{} ({})", one.name(), no_rent));
         std::erase(without, one.machine());
     }
     std::string out = fmt::format("{} fit in memory", format_number_of(std::ssize(ways), "way"));
@@ -74,7 +77,11 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
         {"machine", "", &RunWay::machine},
         {"gpus", "", Unit::whole, &RunWay::gpus},
         {"owned", "", Unit::flag, &RunWay::owned},
-        {"meets", "meets all", Unit::flag, [&](auto& one) { return meets(question, one); }},
+        {"meets", question.limits.any() ? "meets all" : "", Unit::flag,
+         [&](auto& one) {
+             const bool unknown = !one.priced && ends_in_time(question.limits, one.run);
+             return unknown ? Cell().shown_as("no price") : Cell(meets(question, one));
+         }},
         {"days", "days", Unit::ratio,
          [](auto& one) {
              return Cell(one.run.days.value).shown_as(fmt::format("{:.3g}", one.run.days.value));

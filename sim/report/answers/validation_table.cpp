@@ -107,24 +107,24 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
          {"measured.step_s", "step\nmeasured", Unit::seconds, [](auto& c) { return c.run.step; }},
          {"predicted.step_s", "\npredicted", Unit::seconds,
           [](auto& c) { return c.predicted.step.seconds; }},
-         {"step_error", "\ndelta", Unit::change, &Run::step_error, "step: " + delta},
+         {"step_error", "\nerror", Unit::change, &Run::step_error, "step: " + delta},
          {"measured.tokens_per_s", "tokens/s\nmeasured", Unit::whole,
           [](auto& c) { return c.run.tokens_per_s(); },
           "from the median of its steps; with several processes, the mean of their medians"},
          {"predicted.tokens_per_s", "\npredicted", Unit::whole,
           [](auto& c) { return c.predicted.tokens_per_s(); }},
-         {"throughput_error", "\ndelta", Unit::change, throughput_error,
+         {"throughput_error", "\nerror", Unit::change, throughput_error,
           "tokens/s: " + delta + ". Bold: a step lies outside of the predicted 5 to 95%"},
          {"measured.device_bytes", "", Unit::bytes, [](auto& c) { return if_known(c.run.device); }},
          {"predicted.device_bytes", "", Unit::bytes, &Run::predicted_device},
-         {"device_error", "device\ndelta", Unit::change,
+         {"device_error", "device\nerror", Unit::change,
           [&](auto& c) {
               return memory_error(c.device_error(), c.run.device, c.predicted_device, bytes);
           },
           "most device memory in use: " + delta},
          {"measured.host_bytes", "", Unit::bytes, [](auto& c) { return if_known(c.run.host); }},
          {"predicted.host_bytes", "", Unit::bytes, &Run::predicted_host},
-         {"host_error", "host\ndelta", Unit::change,
+         {"host_error", "host\nerror", Unit::change,
           [&](auto& c) {
               return memory_error(c.host_error(), c.run.host, c.predicted_host, bytes);
           },
@@ -162,7 +162,7 @@ std::string operation_errors_text(const OperationErrors& errors) {
     Table kinds = kinds_table(errors);
     kinds.rows.push_back(
         {{"", "pauses between", {}, {}, {}, {}, errors.unexplained, errors.unexplained_absolute}});
-    kinds.rows.push_back({{"", "the step's delta", {}, {}, {}, {}, errors.step_error, {}}});
+    kinds.rows.push_back({{"", "the step's error", {}, {}, {}, {}, errors.step_error, {}}});
     const std::string worst = to_text(worst_table(errors), "  ");
     return fmt::format(
                "\noperations of {}; explains: the share of the step's error, to first order, that "

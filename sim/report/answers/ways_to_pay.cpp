@@ -48,7 +48,7 @@ const char* heading_of(Way way) {
         case Way::reserved:
             return "reserve for three years (estimate)";
         case Way::own_cluster:
-            return "run a cluster of one's own (estimate of all its costs)";
+            return "the costs of a cluster to its owner (estimate)";
         case Way::bought:
             return "buy whole machines";
         case Way::given:

@@ -163,6 +163,11 @@ MachineProfile read_machine_profile(const std::string& what, const char* flag) {
         flag, what, names_like(what, library_machines())));
 }
 
+std::string without_host_memory(const std::string& id) {
+    const auto split = split_memory_suffix(id);
+    return split ? split->first : id;
+}
+
 std::vector<std::string> library_machines() {
     std::vector<std::string> ids;
     for (const EmbeddedFile& file : embedded_machines()) ids.emplace_back(file.name);

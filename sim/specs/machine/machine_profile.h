@@ -88,6 +88,8 @@ MachineProfile parse_machine_profile(std::string_view text, const std::string& f
 /// path to a profile. Throws InputError.
 MachineProfile read_machine_profile(const std::string& what, const char* flag = "--machine");
 
+/// "h200-sxm-pcie5" of "h200-sxm-pcie5-1.5tb".
+std::string without_host_memory(const std::string& id);
 /// Ids of the built-in library, sorted.
 std::vector<std::string> library_machines();
 

@@ -31,7 +31,7 @@ std::vector<MoneyOption> declare_money_options() {
          set_member<&CostQuery::limits, &RunLimits::usd>},
         {"offer", "", Kind::text, 0, 0,
          "use the price of this offer in the profile, as in --offer Nebius",
-         "the median of the rents",
+         "the median of the rents, of an even number the cheaper middle one",
          [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
         {"quotes", "", Kind::text, 0, 0,
          "read quotes from a CSV file with the columns machine, provider, date, gpus, and "

@@ -147,7 +147,8 @@ PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& qu
     PriceList prices = price_list(profile);
     std::optional<double> cheapest;  // purchase, for one GPU
     for (const Quote& quote : quotes) {
-        if (quote.machine != profile.id) continue;
+        if (quote.machine != profile.id && quote.machine != without_host_memory(profile.id))
+            continue;
         if (quote.usd_per_hour > 0) {
             prices.offers.push_back({.name = quote.provider,
                                      .path = name_of(quote),

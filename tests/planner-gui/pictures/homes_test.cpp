@@ -62,7 +62,7 @@ TEST_CASE("a resident layer's states move from the host to the device", "[pictur
     CHECK(!homes_of(was[0]).contains(resident));
     const Bytes moved = homes_of(is[0]).at(resident);
     Bytes left = 0;
-    for (const char* const name : {"weights (high plane)", "master low plane and moments"})
+    for (const char* const name : {"weights in bf16", "rest of the masters, and moments"})
         left += homes_of(was[1]).at(name) - homes_of(is[1]).at(name);
     CHECK(static_cast<double>(left) == Approx(static_cast<double>(moved)));
 }

@@ -106,7 +106,7 @@ TEST_CASE("start page: a field that is wrong says so, and nothing is asked", "[w
     type(window, "tokens", "many");
     QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);
     CHECK(window.startPage().row(QStringLiteral("tokens"))->mistake() ==
-          QStringLiteral("\"many\" is not a number of tokens such as 2B."));
+          QStringLiteral("\"many\": enter a number of tokens such as 2B."));
     type(window, "tokens", "2 B");
     type(window, "owned", "our server");
     QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);

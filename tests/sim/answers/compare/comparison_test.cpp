@@ -229,7 +229,7 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
     const auto why = left_out(resolve_machine(read_machine_profile("h200-sxm-pcie5")));
     REQUIRE(why.size() == 1);
     CHECK_THAT(why.front(), ContainsSubstring("zero-infinity is left out") &&
-                                ContainsSubstring("storage.write_gb_per_s with --set"));
+                                ContainsSubstring("with --set storage.read_gb_per_s=NUMBER"));
 }
 
 TEST_CASE(

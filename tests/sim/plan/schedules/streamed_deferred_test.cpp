@@ -53,10 +53,10 @@ TEST_CASE("streamed deferred: the optimizer ends with these layers, the first on
 
 TEST_CASE("streamed deferred: each of these layers has its own gradient on the host", "[plan]") {
     const Bytes layer = 2 * 2'622'464;
-    CHECK(bytes_of(deferring(0), "pinned gradient slabs") == 4 * layer);
-    CHECK(bytes_of(deferring(3), "pinned gradient slabs") == (4 + 3) * layer);
-    CHECK(bytes_of(deferring(6), "pinned gradient slabs") == (2 + 6) * layer);
-    CHECK(bytes_of(deferring(3, 5), "pinned gradient slabs") == 3 * layer);
+    CHECK(bytes_of(deferring(0), "pinned places of waiting gradients") == 4 * layer);
+    CHECK(bytes_of(deferring(3), "pinned places of waiting gradients") == (4 + 3) * layer);
+    CHECK(bytes_of(deferring(6), "pinned places of waiting gradients") == (2 + 6) * layer);
+    CHECK(bytes_of(deferring(3, 5), "pinned places of waiting gradients") == 3 * layer);
 }
 
 TEST_CASE("streamed deferred: a number that cannot be is refused", "[plan]") {

@@ -135,10 +135,10 @@ TEST_CASE("streamed: host memory is 12 bytes a parameter and the listed buffers"
     const MachineSpec machine = h200();
     const StepPlan plan = plan_step(model, machine, training(32, 1024));
     const Bytes parameters = 7'615'616'512;
-    CHECK(bytes_of(plan, "weights (high plane)") == 2 * parameters);
-    CHECK(bytes_of(plan, "master low plane and moments") == 10 * parameters);
+    CHECK(bytes_of(plan, "weights in bf16") == 2 * parameters);
+    CHECK(bytes_of(plan, "rest of the masters, and moments") == 10 * parameters);
     // Four slabs of the largest layer (233,057,792), the head's gradient, rows in and out.
-    CHECK(bytes_of(plan, "pinned gradient slabs") == 4 * 2 * Bytes{233'057'792});
+    CHECK(bytes_of(plan, "pinned places of waiting gradients") == 4 * 2 * Bytes{233'057'792});
     CHECK(bytes_of(plan, "pinned head gradient") == 2 * Bytes{152065} * 3584);
     CHECK(bytes_of(plan, "pinned embedding rows in and out") == 2 * 2 * Bytes{32768} * 3584);
     Bytes sum = 0;

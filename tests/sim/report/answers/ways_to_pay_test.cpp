@@ -67,7 +67,7 @@ TEST_CASE("ways to pay: each way has its rows, and what is taken is marked", "[c
     CHECK(headings(table) ==
           std::vector<std::string>{"rent by the hour", "rent that the provider may end at any time",
                                    "reserve for three years (estimate)",
-                                   "run a cluster of one's own (estimate of all its costs)",
+                                   "the costs of a cluster to its owner (estimate)",
                                    "buy whole machines"});
     CHECK(table.rows.front().marked);
     CHECK(std::ranges::count_if(table.rows, &Row::marked) == 1);
