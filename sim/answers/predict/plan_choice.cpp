@@ -98,18 +98,17 @@ class PlanSearch {
     /// Activations of a long feed-forward take memory that attention's output would use better.
     void try_chunks() {
         constexpr std::int64_t kFewChunks = 4;
-        try_micro_batches_and_passes(asked_);
+        const auto try_all = [&](const TrainingSpec& base) {
+            try_micro_batches(base);
+            if (is_free("passes")) try_passes(base);
+        };
+        try_all(asked_);
         if (!may_set("feed_forward_chunk_tokens") ||
             asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
             return;
         TrainingSpec in_chunks = asked_;
         in_chunks.feed_forward_chunk_tokens = kFeedForwardChunk;
-        try_micro_batches_and_passes(in_chunks);
-    }
-
-    void try_micro_batches_and_passes(const TrainingSpec& base) {
-        try_micro_batches(base);
-        if (is_free("passes")) try_passes(base);
+        try_all(in_chunks);
     }
 
     /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
@@ -165,25 +164,22 @@ class PlanSearch {
     }
 
     /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
-    /// Each number of passes has its best, since more passes leave the optimizer more time.
+    /// Each number of passes has its best, since more passes leave the optimizer more time. All
+    /// ways are tried with the first number and the best, those of the first with the others.
     void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
         const bool visit = layers == &TrainingSpec::visiting_layers;
-        if (!may_set(visit ? "visiting_layers" : "deferred_layers")) return;
-        if (visit != (asked_.clipping == Clipping::exact)) return;
-        try_numbers(from.base, layers, from.fastest.billed);
-    }
-
-    /// All ways with the first number and the best; with the others, those that were fastest with
-    /// the first.
-    void try_numbers(TrainingSpec start, Layers layers, Seconds fastest) {
+        if (!may_set(visit ? "visiting_layers" : "deferred_layers") ||
+            visit != (asked_.clipping == Clipping::exact))
+            return;
+        TrainingSpec start = from.base;
         std::optional<TrainingSpec> like;
-        start.*layers = nearest_number(model_.layer_count(), fastest, [&](std::int64_t number) {
+        start.*layers = nearest_number(model_.layer_count(), from.fastest.billed, [&](auto number) {
             start.*layers = number;
             const TimedTraining found = try_ways(start, like ? &*like : nullptr).fastest;
             if (!like && found.billed != kNever) like = found.training;
             return found.billed;
         });
-        if (like && start.*layers != (*like).*layers) try_ways(start);
+        if (like && start.*layers > 0) try_ways(start);
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
@@ -201,12 +197,14 @@ class PlanSearch {
         start.deferred_layers = asked_.deferred_layers;
         for (const std::int64_t parts : {1, 2, 4}) {
             const Seconds before = trials_.best().billed;
-            if (parts > 1) {
-                const std::int64_t sequences = without.micro_batch_sequences();
-                if (!is_free("micro_batch") || sequences % parts != 0) return;
-                start.micro_batch = sequences / parts;
-            }
-            try_numbers(start, &TrainingSpec::host_kept_layers, kNever);
+            const std::int64_t sequences = without.micro_batch_sequences();
+            if (parts > 1 && (!is_free("micro_batch") || sequences % parts != 0)) return;
+            if (parts > 1) start.micro_batch = sequences / parts;
+            const TrainingSpec best = trials_.best().training;
+            nearest_number(model_.layer_count(), kNever, [&](auto layers) {
+                start.host_kept_layers = layers;
+                return try_ways(start, parts > 1 ? &best : nullptr).fastest.billed;
+            });
             if (parts > 1 && trials_.best().billed == before) return;
         }
     }

@@ -49,10 +49,10 @@ std::vector<PlanWay> PlanSpace::ways(TrainingSpec start, const TrainingSpec* lik
                  {Recompute::full, Recompute::keep_attention, Recompute::none}))
         for (const auto tables : choices("resident_tables", &TrainingSpec::resident_tables,
                                          {ResidentTables::none, ResidentTables::both})) {
-            if (like && (like->recompute != recompute || like->resident_tables != tables)) continue;
             TrainingSpec training = start;
             training.recompute = recompute;
             training.resident_tables = tables;
+            if (like && !is_like(training, *like)) continue;
             std::optional<Planned> found = with_home_of_inputs(training);
             if (found && add_ways(*std::move(found), out)) continue;
             if (!is_free("saved_inputs")) continue;

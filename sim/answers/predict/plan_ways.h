@@ -31,6 +31,11 @@ struct PlanWay {
     Seconds at_least = 0;   ///< with any number of resident layers
 };
 
+/// Whether both compute the same again and have the tables in the same place.
+inline bool is_like(const TrainingSpec& a, const TrainingSpec& b) {
+    return a.recompute == b.recompute && a.resident_tables == b.resident_tables;
+}
+
 /// Trainings with other values of the options that are not `fixed`. All arguments must outlive it.
 class PlanSpace {
   public:
