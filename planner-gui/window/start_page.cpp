@@ -282,17 +282,15 @@ QWidget* StartPage::card(const RunPick& pick, bool first) {
     for (const std::string& warning : run_warnings(asked_, one)) sentences << window_text(warning);
     grid->addWidget(wrapped(sentences.join(QLatin1Char(' '))), 1, 0);
     grid->addWidget(wrapped(window_text(run_explanation(one))), 2, 0);
-    const TrainingSpec& training = one.answer->report().asked.training;
-    grid->addWidget(
-        wrapped(tr("Settings: %1.").arg(qtext(setting_words(settings_beside_defaults(training))))),
-        3, 0);
+    const std::vector<Setting> settings =
+        settings_beside_defaults(one.answer->report().asked.training);
+    grid->addWidget(wrapped(tr("Settings: %1.").arg(qtext(setting_words(settings)))), 3, 0);
     auto* const open = new QPushButton(tr("Open this plan"), frame);
     open->setObjectName(QStringLiteral("openPlan"));
     open->setAccessibleName(tr("Open the plan on %1").arg(name));
     PlannedScenario planned = one.answer->planned;
     planned.name = automatic_name(planned);
-    planned.notes = pick.why + " " + time_and_money(one);
-    for (const std::string& warning : run_warnings(asked_, one)) planned.notes += " " + warning;
+    planned.notes = (sentences << qtext(time_and_money(one))).join(QLatin1Char(' ')).toStdString();
     connect(open, &QPushButton::clicked, this, [this, planned] { Q_EMIT chosen(planned); });
     grid->addWidget(open, 0, 1, 4, 1, Qt::AlignRight | Qt::AlignVCenter);
     grid->setColumnStretch(0, 1);

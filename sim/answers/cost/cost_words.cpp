@@ -1,0 +1,68 @@
+// How are money, time and energy of a run said?
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/cost/cost.h"
+#include "sim/base/format.h"
+
+namespace sluice {
+namespace {
+
+constexpr double kDaysFrom = 2;  // shorter runs are given in hours
+
+/// Three digits, of a hundred and more all.
+std::string few_digits(double value) {
+    return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
+std::string buying_words(const CostAnswer& answer) {
+    const double years = answer.terms.years;
+    if (answer.break_even && answer.break_even->months <= 12 * years)
+        return fmt::format(
+            "costs no more than renting after {:.3g} months with {} hours of training",
+            answer.break_even->months, format_thousands(answer.break_even->hours));
+    if (answer.owned->run.usd_per_hour <= answer.rent->run.usd_per_hour)
+        return fmt::format(
+            "costs no more than renting once the machine is sold after {:g} years for {} of its "
+            "price",
+            years, format_percent(answer.terms.residual_share));
+    return fmt::format("costs more than renting in all of its {:g} years", years);
+}
+
+std::string format_kwh(const RunCost& run) {
+    const std::string kwh = format_banded(*run.kwh, "kWh");
+    switch (run.kwh_scope) {
+        case EnergyScope::ceiling:
+            return fmt::format("at most {} kWh",
+                               few_digits(std::max(run.kwh->value, run.kwh->high)));
+        case EnergyScope::gpu_alone:
+            return run.kwh_gpus == 1
+                       ? kwh + " for the GPU alone"
+                       : fmt::format("{} for the {:g} GPUs that are paid for, without their host",
+                                     kwh, run.kwh_gpus);
+        default:
+            return kwh;
+    }
+}
+
+std::string format_usd(const Banded& usd) {
+    if (usd.high == 0) return format_usd(usd.value);
+    return fmt::format("{} (5 to 95%: {} to {})", format_usd(usd.value), format_usd(usd.low),
+                       format_usd(usd.high));
+}
+
+std::string format_banded(const Banded& number, const char* unit) {
+    if (number.high == 0) return fmt::format("{} {}", few_digits(number.value), unit);
+    return fmt::format("{} {} (5 to 95%: {} to {})", few_digits(number.value), unit,
+                       few_digits(number.low), few_digits(number.high));
+}
+
+std::string format_days(const Banded& days) {
+    if (days.value >= kDaysFrom) return format_banded(days, "days");
+    return format_banded({24 * days.value, 24 * days.low, 24 * days.high}, "hours");
+}
+
+}  // namespace sluice
