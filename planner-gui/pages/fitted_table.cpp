@@ -16,7 +16,7 @@ constexpr int kLeastColumn = 4, kLongestWord = 12;  // in line heights
 constexpr int kRounding =
     4;  // pixels: the grid's line, and parts of pixels that a layout rounds up
 constexpr int kLeastRows = 6;
-constexpr int kMostLines = 6;          // of a row; the tooltip has the rest
+constexpr int kMostLines = 4;          // of a row; the tooltip has the rest
 constexpr int kMostMeasuredRows = 40;  // of whose text the height is measured: 5 ms
 
 /// The desktop's style, with `margin` pixels at the sides of cells and headers.

@@ -93,20 +93,17 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
         const auto best = [&](const auto& less) {
             const RunWay* first = nullptr;
             for (const RunWay& one : candidates)
-                if (meets_both(one) && !one.owned && (first == nullptr || less(one, *first)))
-                    first = &one;
+                if (meets_both(one) && (first == nullptr || less(one, *first))) first = &one;
             return first;
         };
-        const bool both = best(cheaper) == best(faster);
-        const std::string of = limits.empty() ? ""
-                                              : fmt::format(" of the ways that meet {}", limits),
-                          rented = limits.empty() ? " of those that you would pay for."
-                                                  : of + " and that you would pay for.";
-        const std::string least =
-            both ? "It costs the least and is the fastest" : "It costs the least";
-        pick(meets_both, cheaper, least + of + ".", least + rented);
+        const bool both = out.empty() && best(cheaper) == best(faster);
+        const std::string of =
+            limits.empty() ? "." : fmt::format(" of the ways that meet {}.", limits);
+        pick(meets_both, cheaper,
+             (both ? "It costs the least and is the fastest" : "It costs the least") + of,
+             "It is the next cheapest" + of);
         if (!both)
-            pick(meets_both, faster, "It is the fastest" + of + ".", "It is the fastest" + rented);
+            pick(meets_both, faster, "It is the fastest" + of, "It is the next fastest" + of);
         pick(
             [&](auto& one) {
                 return full_meets && !one.has_full_states() && meets(question, one) &&

@@ -59,13 +59,13 @@ TEST_CASE("pareto: a speed that is typed names the cheapest machine that reaches
     show(page);
     const QLabel* cheapest = nullptr;
     for (const QLabel* const label : page.findChildren<QLabel*>())
-        if (label->text().contains(QStringLiteral("Least $ an hour: slow"))) cheapest = label;
+        if (label->text().contains(QStringLiteral("The least $ an hour: slow"))) cheapest = label;
     REQUIRE(cheapest != nullptr);
     auto* const least = page.findChild<QSpinBox*>();
     least->setFocus();
     least->selectAll();
     QTest::keyClicks(least, QStringLiteral("1500"));
-    CHECK(cheapest->text().startsWith(QStringLiteral("At 1,500 tokens/s or more, least")));
+    CHECK(cheapest->text().startsWith(QStringLiteral("At 1,500 tokens/s or more, the least")));
     QTest::keyClicks(least, QStringLiteral("0"));
     CHECK(cheapest->text().startsWith(QStringLiteral("None reaches 15,000")));
 }

@@ -28,13 +28,15 @@ TEST_CASE("the cheapest that is fast enough", "[pictures]") {
     CHECK(cheapest_at(rows, CostAxis::usd_per_million_tokens, 0) == std::size_t{0});
     CHECK(!cheapest_at(rows, kHour, 5000));
     CHECK(cheapest_words(rows, 0) ==
-          QStringLiteral("Least $ per million tokens: fast with streamed: 4,000 tokens/s, $4.00 an "
-                         "hour, $0.28 a million tokens\n"
-                         "Least $ an hour: slow with streamed: 1,000 tokens/s, $2.00 an hour, "
-                         "$0.56 a million tokens"));
+          QStringLiteral(
+              "The least $ per million tokens: fast with streamed: 4,000 tokens/s, $4.00 an "
+              "hour, $0.28 a million tokens\n"
+              "The least $ an hour: slow with streamed: 1,000 tokens/s, $2.00 an hour, "
+              "$0.56 a million tokens"));
     CHECK(cheapest_words(rows, 1500) ==
-          QStringLiteral("At 1,500 tokens/s or more, least $ per million tokens and an hour: fast "
-                         "with streamed: 4,000 tokens/s, $4.00 an hour, $0.28 a million tokens"));
+          QStringLiteral(
+              "At 1,500 tokens/s or more, the least $ per million tokens and an hour: fast "
+              "with streamed: 4,000 tokens/s, $4.00 an hour, $0.28 a million tokens"));
     CHECK(
         cheapest_words(rows, 50'000)
             .startsWith(QStringLiteral("None reaches 50,000 tokens/s; the fastest is fast with ")));

@@ -126,7 +126,7 @@ TEST_CASE("printed: the page in front, with the scenario's name", "[window]") {
     QSignalSpy failed(exports, &Exports::failed);
     exports->choosePrinter();  // nothing is predicted yet: no dialog
     REQUIRE(failed.count() == 1);
-    CHECK(failed.front().front().toString().contains(QStringLiteral("no picture yet")));
+    CHECK(failed.front().front().toString().contains(QStringLiteral("no picture now")));
 
     driver.openExample();
     const QString file = driver.file("page.pdf");

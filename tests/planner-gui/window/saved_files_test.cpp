@@ -164,7 +164,7 @@ TEST_CASE("saved: the picture of a page as PDF, on one page of its size", "[wind
     QSignalSpy written(&exports, &Exports::written), failed(&exports, &Exports::failed);
     exports.writePagePdf(driver.folder.filePath(QStringLiteral("none.pdf")));
     REQUIRE(failed.count() == 1);
-    CHECK(failed.front().front().toString().contains(QStringLiteral("no picture yet")));
+    CHECK(failed.front().front().toString().contains(QStringLiteral("no picture now")));
     CHECK(!exports.isWriting());
     window.openExample();
     driver.settled();
