@@ -71,14 +71,37 @@ TEST_CASE("run question: where none meets both, the nearest and what one limit a
     CHECK(names(question, ways) == std::vector<std::string>{"between", "dear", "late"});
 }
 
+TEST_CASE("run question: a reason is true beside the ways that come before", "[search]") {
+    const auto reasons = [](const RunQuestion& question, const std::vector<RunWay>& ways) {
+        std::vector<std::string> out;
+        for (const RunPick& pick : pick_ways(question, ways)) out.push_back(pick.why);
+        return out;
+    };
+    // The owned machine is the cheapest and the fastest.
+    std::vector<RunWay> owned = {way("own", 1, 10), way("slow", 3, 50), way("fast", 2, 100)};
+    owned[0].owned = true;
+    CHECK(reasons({}, owned) == std::vector<std::string>{"You own it.", "It is the next cheapest.",
+                                                         "It is the next fastest."});
+    // None is as cheap as asked; no deadline is asked, so that none is said to end in time.
+    RunQuestion cheap;
+    cheap.limits.usd = 1;
+    CHECK(reasons(cheap, {way("a", 1, 10), way("b", 2, 50)}) ==
+          std::vector<std::string>{"No way meets the budget; this one comes nearest.",
+                                   "It is the next cheapest, however long it takes."});
+}
+
 TEST_CASE("run question: an owned machine that meets both comes first", "[search]") {
     std::vector<RunWay> ways = {way("cheap", 20, 1), way("own", 25, 300)};
     ways[1].owned = true;
     CHECK(names({}, ways) == std::vector<std::string>{"own", "cheap"});
     CHECK(pick_ways({}, ways)[0].why == "You own it.");
-    CHECK_THAT(time_and_money(ways[1]), ContainsSubstring("of which the profile says nothing"));
-    ways[1].run.kwh = Banded{100};
-    CHECK_THAT(time_and_money(ways[1]), ContainsSubstring(", $300.00 for electricity"));
+    ways[1].priced = false;
+    CHECK(time_and_money(ways[1]) == "25 days; the power of your machine is not known");
+    ways[1].priced = true;
+    CHECK(time_and_money(ways[1]) == "25 days, $300.00 for electricity");
+    ways[1].run.kwh_scope = EnergyScope::gpu_alone;
+    CHECK(time_and_money(ways[1]) ==
+          "25 days, $300.00 for electricity of its GPUs, without the host's");
     RunQuestion soon;
     soon.limits.days = 22;
     CHECK(names(soon, ways) == std::vector<std::string>{"cheap"});
