@@ -32,7 +32,8 @@ QString paid_to(const Payment& payment) {
     const PaidGpus& paid = *payment.paid;
     const QString gpus = QString::number(paid.gpus), of = QString::number(paid.of);
     if (paid.of == 0) return QObject::tr("%1, %2 GPUs").arg(name, gpus);
-    if (paid.part == NodePart::gpus) return QObject::tr("%1, %2 of %3 GPUs").arg(name, gpus, of);
+    if (paid.part == NodePart::gpus || paid.gpus > paid.needed)  // the offer rents no fewer
+        return QObject::tr("%1, %2 of %3 GPUs").arg(name, gpus, of);
     return QObject::tr("%1 of %2 GPUs for %3; %4")
         .arg(gpus, of, qtext(node_part_name(paid.part)), name);
 }
