@@ -128,7 +128,7 @@ Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Pr
             "--quotes or --usd-per-hour",
             *query.offer, query.gpus_paid.value_or(report.share.gpus_needed())));
     Payment out = rented(offer, report.share, query.gpus_paid);
-    if (offer.kind != OfferKind::quoted) out.unpriced = prices.unpriced;
+    out.unpriced = unpriced_of(prices, offer.kind);
     return out;
 }
 

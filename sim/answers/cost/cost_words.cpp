@@ -1,8 +1,6 @@
 // How are money, time and energy of a run said?
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "sim/answers/cost/cost.h"
 #include "sim/base/format.h"
 
@@ -36,8 +34,7 @@ std::string format_kwh(const RunCost& run) {
     const std::string kwh = format_banded(*run.kwh, "kWh");
     switch (run.kwh_scope) {
         case EnergyScope::ceiling:
-            return fmt::format("at most {} kWh",
-                               few_digits(std::max(run.kwh->value, run.kwh->high)));
+            return fmt::format("at most {} kWh", few_digits(run.kwh->high));
         case EnergyScope::gpu_alone:
             return run.kwh_gpus == 1
                        ? kwh + " for the GPU alone"

@@ -33,8 +33,7 @@ Cell kwh_cell(const CostAnswer& cost) {
     const RunCost& run = cost.run;
     if (!run.kwh || run.kwh_scope == EnergyScope::gpu_alone) return {};
     if (run.kwh_scope != EnergyScope::ceiling) return days_or_kwh(*run.kwh);
-    return Cell(run.kwh->value)
-        .shown_as("at most " + days_or_kwh({std::max(run.kwh->value, run.kwh->high)}).shown);
+    return Cell(run.kwh->value).shown_as("at most " + days_or_kwh({run.kwh->high}).shown);
 }
 
 /// A candidate that does not fit has neither speed nor cost.

@@ -85,6 +85,10 @@ std::string paid_words(const PaidGpus& paid) {
         by_gpus ? "" : fmt::format("the {} of ", node_part_name(paid.part)), paid.needed);
 }
 
+std::string unpriced_of(const PriceList& prices, OfferKind kind) {
+    return kind == OfferKind::quoted ? "" : prices.unpriced;
+}
+
 std::string offer_words(const Payment& payment) {
     const std::string out = payment.name + ", " + payment.origin;
     return payment.unpriced.empty() ? out : out + "; " + payment.unpriced;
@@ -150,7 +154,7 @@ std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& sh
     if (too_small > 0)
         out.origin += fmt::format("; {} other offer{} not connect {:g} GPUs", too_small,
                                   too_small == 1 ? " does" : "s do", out.paid->needed);
-    if (out.kind != OfferKind::quoted) out.unpriced = prices.unpriced;
+    out.unpriced = unpriced_of(prices, all.front()->kind);
     return out;
 }
 

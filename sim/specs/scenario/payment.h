@@ -62,6 +62,8 @@ struct Payment {
     std::string unpriced = {};             ///< host memory that it does not include, or empty
 };
 
+/// Host memory that the price of this kind of offer does not include: quotes include all.
+std::string unpriced_of(const PriceList& prices, OfferKind kind);
 /// "Lambda, rented, 2026-06", and host memory that it does not include.
 std::string offer_words(const Payment& payment);
 /// "pays for 1 of 8 GPUs; Lambda, rented, 2026-06".

@@ -82,7 +82,7 @@ TEST_CASE("run question: a reason is true beside the ways that come before", "[s
     owned[0].owned = true;
     CHECK(reasons({}, owned) == std::vector<std::string>{"You own it.", "It is the next cheapest.",
                                                          "It is the next fastest."});
-    // None is as cheap as asked; no deadline is asked, so that none is said to end in time.
+    // No way is within the budget. No deadline is given, so no reason speaks of one.
     RunQuestion cheap;
     cheap.limits.usd = 1;
     CHECK(reasons(cheap, {way("a", 1, 10), way("b", 2, 50)}) ==

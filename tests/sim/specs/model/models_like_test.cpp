@@ -18,7 +18,7 @@ TEST_CASE(
     "model of: a size is the model with it in its name, else the nearest; neighbours are said",
     "[model]") {
     CHECK(model_of("72B") == "qwen2.5-72b");
-    // phi-4 has 14.66 B, nearer to 14 B than the 14.77 B of those that are called 14b.
+    // phi-4 is nearer to 14 B with 14.66 B, but is not called 14b.
     CHECK(model_note("14B") ==
           "model 14B: qwen3-14b (14.77 B parameters), about that size; also qwen2.5-14b (14.77 B), "
           "phi-4 (14.66 B)");
