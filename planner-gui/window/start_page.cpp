@@ -15,6 +15,7 @@
 #include "planner-gui/window/start_mistakes.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
+#include "sim/report/report.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/money_options.h"
 
@@ -229,30 +230,17 @@ void StartPage::markOutdated() {
 void StartPage::finish(const QString& failure) {
     busy_ = false;
     find_->setText(tr("Find &machines"));
-    const auto meeting = std::ranges::count_if(
-        candidates_, [this](const RunWay& one) { return meets(asked_, one); });
-    const auto fitting = std::ranges::count_if(candidates_, &RunWay::fits);
-    QStringList unpriced;
-    bool own_fits = asked_.owned.empty();
-    for (const RunWay& one : candidates_) {
-        if (one.fits() && !one.priced) unpriced << qtext(one.name());
-        own_fits = own_fits || (one.owned && one.fits());
-    }
-    if (!failure.isEmpty())
+    if (!failure.isEmpty()) {
         progress_->setText(without_flags(failure));
-    else if (fitting == 0)
-        progress_->setText(tr("The model fits no machine with a price."));
-    else
-        progress_->setText(
-            tr("%1, %2 tokens: %3 ways fit in memory; %4 of them meet the deadline and the "
-               "budget.%5%6")
-                .arg(qtext(model_of(asked_.model)), qtext(format_short_count(asked_.tokens)))
-                .arg(fitting)
-                .arg(meeting)
-                .arg(own_fits ? QString() : tr(" It does not fit on %1.").arg(qtext(asked_.owned)),
-                     unpriced.isEmpty() ? QString()
-                                        : tr(" Not proposed, since no price is known: %1.")
-                                              .arg(unpriced.join(QStringLiteral(", ")))));
+        return;
+    }
+    std::string text = ways_summary(asked_, candidates_);
+    for (const RunWay& one : candidates_)
+        if (one.owned && !one.fits())
+            text += " " + misfit_sentence(one.name(), one.answer->report());
+    progress_->setText(QStringLiteral("%1, %2 tokens: %3")
+                           .arg(qtext(model_of(asked_.model)),
+                                qtext(format_short_count(asked_.tokens)), window_text(text)));
 }
 
 void StartPage::showPicks() {

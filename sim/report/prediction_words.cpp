@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/predict/prediction.h"
 #include "sim/report/report.h"
 
 namespace sluice {
@@ -99,6 +101,19 @@ std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes)
         out +=
             fmt::format(" (this one has {} of host memory at most)", bytes(none.host_memory_most));
     return out;
+}
+
+std::string misfit_sentence(const std::string& name, const Prediction& prediction) {
+    const std::string out =
+        fmt::format("{}: {}", name, fmt::join(shortages(prediction.plan), "; "));
+    const auto& advice = prediction.advice;
+    if (advice.suggestions.empty())
+        return fmt::format("{}; {}.", out,
+                           no_suggestion_text(advice.no_suggestion.value_or(NoSuggestion())));
+    const Suggestion& first = advice.suggestions.front();
+    return out + fmt::format("; it fits with these settings: {} (device {}, host {}).",
+                             setting_words(first.settings), format_bytes(first.device_peak),
+                             format_bytes(first.host_peak));
 }
 
 std::string remedy_text(const Remedy& remedy) {

@@ -46,6 +46,8 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
 
 /// "no nearby setting fits: fewer --layers or a larger machine is needed".
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
+/// How the machine of that name lacks memory, and the settings that would fit.
+std::string misfit_sentence(const std::string& name, const Prediction& prediction);
 /// "copies to the GPU at 61 GB/s (now 55.3; both ways 52, now 47) would hide the weights: 1.02 s a
 /// step".
 std::string remedy_text(const Remedy& remedy);

@@ -14,6 +14,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/base/format.h"
 #include "sim/plan/nearest_fit.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -50,7 +51,7 @@ PlannedScenario on_gpus(const PlannedScenario& asked, const std::string& machine
 RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned) {
     RunWay out;
     out.answer = std::make_shared<const ScenarioAnswer>(
-        answer_scenario(planned, {.band = Wanted::Band::where_it_fits}));
+        answer_scenario(planned, {.band = Wanted::Band::where_it_fits, .suggestions = true}));
     const CostAnswer& cost = out.answer->cost;
     // Its node; further ones are rented.
     out.owned = planned.machine.machine == question.owned &&
@@ -79,48 +80,93 @@ std::optional<FastestPlan> with_smaller_states(PlannedScenario ours, const Model
     return std::nullopt;
 }
 
-/// One GPU with our system. Where that does not run or fit: with the fastest system that runs there
-/// today, in full precision if any fits; else our system with smaller states competes, too. Empty
-/// if none runs and fits.
-std::optional<PlannedScenario> on_one_gpu(const PlannedScenario& asked,
-                                          const std::string& machine) {
+/// The systems that run there today, ours first.
+std::vector<Schedule> running_systems(const ModelSpec& model, const MachineSpec& machine) {
+    std::vector<Schedule> out = schedules_of(machine);
+    std::erase_if(out,
+                  [&](Schedule schedule) { return !runs_today(schedule, model, machine).runs(); });
+    std::ranges::stable_partition(out, [](Schedule schedule) { return schedule->ours; });
+    return out;
+}
+
+/// One GPU with states in full precision: with our system, else with the fastest that runs there
+/// today. Then the fastest with smaller states.
+std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const std::string& machine,
+                                        const MachineSpec& spec) {
     const ModelSpec model = read_model(asked.model);
-    const MachineSpec spec = read_machine({machine, {}, {}}).spec;
-    std::optional<std::pair<std::pair<bool, Seconds>, PlannedScenario>> best;
-    const auto consider = [&](FastestPlan plan) {
-        const std::pair rank = precision_then_time(resolve(plan.planned).training, *plan.step);
-        if (!best || rank < best->first) best = {rank, std::move(plan.planned)};
+    std::optional<FastestPlan> full, small;
+    const auto consider = [](std::optional<FastestPlan>& best, std::optional<FastestPlan> plan) {
+        if (plan && (!best || *plan->step < *best->step)) best = std::move(plan);
     };
-    for (const Schedule schedule : schedules_of(spec)) {
-        if (!runs_today(schedule, model, spec).runs()) continue;
+    bool ours_fits = false;
+    for (const Schedule schedule : running_systems(model, spec)) {
         try {
             const PlannedScenario of_system = on_machine(asked, machine, schedule->name);
+            const bool has_full = bytes_of_states(resolve(of_system).training).full();
+            if (has_full && ours_fits) continue;
             std::optional<FastestPlan> plan = fitting_plan(of_system);
-            if (plan && schedule->ours) return std::move(plan->planned);
-            if (!plan && schedule->ours) plan = with_smaller_states(of_system, model);
-            if (plan) consider(*std::move(plan));
+            if (schedule->ours) ours_fits = plan.has_value();
+            if (!plan && schedule->ours) consider(small, with_smaller_states(of_system, model));
+            consider(has_full ? full : small, std::move(plan));
         } catch (const InputError&) {
             // A rule of that system; others may train it.
         }
     }
-    return best ? std::optional(std::move(best->second)) : std::nullopt;
+    std::vector<PlannedScenario> out;
+    if (full) out.push_back(full->planned);
+    if (small) out.push_back(small->planned);
+    return out;
+}
+
+/// On one GPU, in the way for which the fewest bytes are short; empty if no system runs there.
+std::optional<PlannedScenario> least_short_of(const PlannedScenario& asked,
+                                              const std::string& machine, const MachineSpec& spec) {
+    const ModelSpec model = read_model(asked.model);
+    const std::vector<Schedule> systems = running_systems(model, spec);
+    if (systems.empty()) return std::nullopt;
+    PlannedScenario planned = on_machine(asked, machine, systems.front()->name);
+    if (systems.front()->ours)
+        for (const StatePrecision& states : kStatePrecisions)
+            if (states.takes_hidden(model.hidden))
+                planned.training["state_bytes"] = std::to_string(states.bytes);
+    const TrainingSpec training = resolve(planned).training;
+    return with_settings(planned,
+                         changed_settings(training, least_short(model, spec, training, {})));
 }
 
 /// One GPU with host memory, then nodes until they meet the deadline.
 void try_machine(const RunQuestion& question, const PlannedScenario& asked,
                  const std::string& machine, const std::function<void(RunWay)>& found) {
+    bool any = false;
+    const auto tell = [&](RunWay one) {
+        any = true;
+        found(std::move(one));
+    };
     try {
-        if (const auto one = on_one_gpu(asked, machine)) found(candidate_of(question, *one));
-        const auto of_node =
-            static_cast<std::int64_t>(read_machine({machine, {}, {}}).spec.host.gpus);
-        for (std::int64_t nodes = 1; of_node > 1 && nodes <= kMostNodes; nodes *= 2) {
+        const MachineSpec spec = read_machine({machine, {}, {}}).spec;
+        std::optional<RunWay> full;
+        for (const PlannedScenario& planned : on_one_gpu(asked, machine, spec)) {
+            RunWay one = candidate_of(question, planned);
+            // Smaller states must gain something.
+            if (full && one.run.days.value >= full->run.days.value &&
+                !(one.priced && full->priced && one.run.usd.value < full->run.usd.value))
+                continue;
+            full = one;
+            tell(std::move(one));
+        }
+        const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
+        const bool joined = of_node > 1 && joins_gpus(spec);
+        for (std::int64_t nodes = 1; joined && nodes <= kMostNodes; nodes *= 2) {
             const auto plan = fitting_plan(on_gpus(asked, machine, nodes * of_node));
             if (!plan) continue;
             RunWay one = candidate_of(question, plan->planned);
             const bool enough = ends_in_time(question.limits, one.run);
-            found(std::move(one));
+            tell(std::move(one));
             if (enough) break;
         }
+        if (any) return;
+        if (const auto least = least_short_of(asked, machine, spec))
+            found(candidate_of(question, *least));
     } catch (const InputError&) {
         // A rule of the schedule, or a number of the machine that is not known.
     }
@@ -191,15 +237,15 @@ std::vector<RunWay> all_ways(const RunQuestion& question, const RunProgress& pro
         question,
         [&](RunWay one) {
             const std::lock_guard lock(adding);
-            if (one.fits()) out.push_back(std::move(one));
+            out.push_back(std::move(one));
         },
         [&](std::size_t done, std::size_t all) {
             const std::lock_guard lock(adding);
             if (progress) progress(done, all);
         });
     const auto rank = [](const RunWay& one) {
-        return std::tuple(!one.priced, one.priced ? one.run.usd.value : 0, one.run.days.value,
-                          one.name());
+        return std::tuple(!one.fits(), !one.priced, one.priced ? one.run.usd.value : 0,
+                          one.run.days.value, one.name());
     };
     std::ranges::sort(out, {}, rank);
     return out;

@@ -57,13 +57,15 @@ std::vector<std::string> tried_machines(const RunQuestion& question);
 using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Each of tried_machines(): one GPU with host memory and a system that a program executes there
-/// today, then the fewest nodes that hold the model and meet the deadline. `found` gets each,
-/// `progress` how many machines of all are done. Throws InputError.
+/// today, in full precision and, where that is faster or costs less, with smaller states; then the
+/// fewest nodes that hold the model and meet the deadline. Where nothing fits: the plan of one GPU
+/// that lacks the least, with smaller states. `found` gets each, `progress` how many machines of
+/// all are done. Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 
-/// The ways of try_ways() that fit, the cheapest first; those without a price last. One thread at a
-/// time calls `progress`.
+/// The ways of try_ways(), the cheapest first; then those without a price, then those that do not
+/// fit. One thread at a time calls `progress`.
 std::vector<RunWay> all_ways(const RunQuestion& question, const RunProgress& progress = {});
 
 /// One way that is proposed, and why.

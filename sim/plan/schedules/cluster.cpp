@@ -25,6 +25,10 @@ GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
 
 }  // namespace
 
+bool joins_gpus(const MachineSpec& machine) {
+    return machine.interconnect.gpus_per_node > 1 && !machine.interconnect.bus_by_gpus.empty();
+}
+
 void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus) {
     if (gpus == 1) return;
     const InterconnectSpec& interconnect = machine.interconnect;
@@ -84,7 +88,10 @@ ClusterStep::Elements ClusterStep::all_elements() const {
 }
 
 void ClusterStep::declare() {
-    declare_processes(machine_, static_cast<double>(group_.in_a_node()), build_);
+    // Of a rack that is one domain of NVLink, each superchip has a host of its own.
+    const auto in_a_node = static_cast<double>(group_.in_a_node());
+    const double of_host = machine_.host.gpus;
+    declare_processes(machine_, of_host > 0 ? std::min(of_host, in_a_node) : in_a_node, build_);
 }
 
 void ClusterStep::finish() {

@@ -12,6 +12,8 @@
 
 namespace sluice {
 
+/// Whether the rate between the GPUs of a node is known.
+bool joins_gpus(const MachineSpec& machine);
 /// Throws InputError if the machine lacks what that many GPUs need.
 void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus);
 

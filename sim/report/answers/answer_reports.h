@@ -95,6 +95,8 @@ Picture machine_choices_picture(const MachineChoices& choices);
 std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay& way);
 /// Where the model is kept, the speed, and what is paid for.
 std::string run_explanation(const RunWay& way);
+/// How many ways fit and meet the limits, and which machines are not proposed and why.
+std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>& ways);
 /// The proposed ways, then all that fit.
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways);
 std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways);

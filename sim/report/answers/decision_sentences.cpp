@@ -178,19 +178,6 @@ std::string fastest_sentence(const Decision& decision) {
                        format_days(cost.days), money);
 }
 
-/// How a machine lacks memory, and the settings that would fit.
-std::string misfit_sentence(const Candidate& c) {
-    const Prediction& r = c.report();
-    std::string out = fmt::format("{}: {}", c.name, fmt::join(shortages(r.plan), "; "));
-    if (r.advice.suggestions.empty())
-        return fmt::format("{}; {}.", out,
-                           no_suggestion_text(r.advice.no_suggestion.value_or(NoSuggestion())));
-    const Suggestion& first = r.advice.suggestions.front();
-    return out + fmt::format("; it fits with {} (device {}, host {}).",
-                             setting_words(first.settings), format_bytes(first.device_peak),
-                             format_bytes(first.host_peak));
-}
-
 /// The candidates that fit but where no program trains this way today, and the systems that run
 /// there.
 void add_not_today(std::vector<std::string>& out, const Decision& decision) {
@@ -262,7 +249,7 @@ std::vector<std::string> answer(const Decision& decision) {
     add_not_today(out, decision);
     std::vector<std::string> without_price;
     for (const Candidate& c : decision.candidates) {
-        if (!c.fits()) out.push_back("Does not fit on " + misfit_sentence(c));
+        if (!c.fits()) out.push_back("Does not fit on " + misfit_sentence(c.name, c.report()));
         if (c.fits() && !c.cost.payment)
             without_price.push_back(
                 c.cost.no_rent.empty() ? c.name : fmt::format("{} ({})", c.name, c.cost.no_rent));

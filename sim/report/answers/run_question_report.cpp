@@ -8,6 +8,7 @@
 #include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/run_question.h"
 #include "sim/base/json_text.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/beside_speed.h"
 #include "sim/report/report.h"
@@ -42,29 +43,10 @@ std::string precision_of(const TrainingSpec& training) {
                : fmt::format("optimizer state in reduced precision ({})", states_of(training));
 }
 
-/// How many ways meet the limits, and which cannot be proposed.
-std::string counts_words(const RunQuestion& question, const std::vector<RunWay>& ways) {
-    const auto meeting =
-        std::ranges::count_if(ways, [&](const RunWay& one) { return meets(question, one); });
-    std::vector<std::string> unpriced, without = tried_machines(question);
-    for (const RunWay& one : ways) {
-        const std::string& no_rent = one.answer->cost.no_rent;
-        if (!one.priced)
-            unpriced.push_back(no_rent.empty() ? one.name()
-                                               : fmt::format("{} ({})", one.name(), no_rent));
-        std::erase(without, one.machine());
-    }
-    std::string out = fmt::format("{} fit in memory", format_number_of(std::ssize(ways), "way"));
-    if (const std::string limits = limits_name(question.limits); !limits.empty())
-        out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
-    out += ".";
-    if (!unpriced.empty())
-        out +=
-            fmt::format(" Not proposed, since no price is known: {}.", fmt::join(unpriced, ", "));
-    if (!without.empty())
-        out += fmt::format(
-            " Left out, since no program that runs there today has a plan that fits: {}.",
-            fmt::join(without, ", "));
+std::vector<std::string> misfit_sentences(const std::vector<RunWay>& ways) {
+    std::vector<std::string> out;
+    for (const RunWay& one : ways)
+        if (!one.fits()) out.push_back(misfit_sentence(one.name(), one.answer->report()));
     return out;
 }
 
@@ -97,7 +79,9 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
          [](auto& one) { return settings_flags(one.answer->report().asked.training); }}};
     add_beside_speed(columns, "tokens_per_s",
                      [](const RunWay& one) { return &one.answer->report().asked; });
-    return table_of<RunWay>(ways, columns);
+    std::vector<RunWay> fitting;
+    std::ranges::copy_if(ways, std::back_inserter(fitting), &RunWay::fits);
+    return table_of<RunWay>(fitting, columns);
 }
 
 /// Commands that tell more of a way: its step, and all ways to pay for it. Of what an owner pays,
@@ -131,6 +115,38 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
 
 }  // namespace
 
+std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    std::ptrdiff_t fitting = 0, meeting = 0;
+    std::vector<std::string> unpriced, alone, without = tried_machines(question);
+    for (const RunWay& one : ways) {
+        if (!one.fits()) continue;
+        ++fitting;
+        meeting += meets(question, one);
+        const std::string& no_rent = one.answer->cost.no_rent;
+        if (!one.priced)
+            unpriced.push_back(no_rent.empty() ? one.name()
+                                               : fmt::format("{} ({})", one.name(), no_rent));
+        const MachineSpec& machine = one.answer->scenario.machine;
+        if (machine.host.gpus > 1 && !joins_gpus(machine) && std::erase(without, one.machine()) > 0)
+            alone.push_back(one.machine());
+        std::erase(without, one.machine());
+    }
+    std::string out = fitting == 0
+                          ? "The model fits no machine with a price"
+                          : fmt::format("{} fit in memory", format_number_of(fitting, "way"));
+    if (const std::string limits = limits_name(question.limits); !limits.empty() && fitting > 0)
+        out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
+    out += ".";
+    const auto add = [&](const char* sentence, std::vector<std::string> names) {
+        std::ranges::sort(names);
+        if (!names.empty()) out += fmt::format(" {}: {}.", sentence, fmt::join(names, ", "));
+    };
+    add("Not proposed, since no price is known", unpriced);
+    add("Tried with one GPU alone, since the rate between GPUs is not known", alone);
+    add("Left out, since no program that runs there today has a plan that fits", without);
+    return out;
+}
+
 std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay& one) {
     std::vector<std::string> out = limit_warnings(question.limits, one.run, one.priced);
     const HostMemory host = host_memory_of(one.answer->scenario.profile);
@@ -163,11 +179,7 @@ std::string run_explanation(const RunWay& one) {
 }
 
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
-    if (ways.empty())
-        return fmt::format(
-            "No machine with a price fits the model with sequences of {} tokens; a shorter "
-            "context may fit\n",
-            format_thousands(static_cast<double>(question.context)));
+    if (ways.empty()) return ways_summary(question, ways) + "\n";
     const AskedStep& asked = ways.front().answer->report().asked;
     std::string out =
         fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,
@@ -186,10 +198,17 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         out += fmt::format("   {}\n   {}\n", fmt::join(sentences, " "), run_explanation(one));
         for (const std::string& command : commands_of(one)) out += fmt::format("   {}\n", command);
     }
+    out += fmt::format("\n{}\n", ways_summary(question, ways));
+    const std::vector<std::string> misfits = misfit_sentences(ways);
+    if (!misfits.empty())
+        out += fmt::format(
+            "The plans that lack the least memory, with states of the fewest bytes that the "
+            "system has:\n  {}\n",
+            fmt::join(misfits, "\n  "));
     out += fmt::format(
-        "\n{}\n{}\n`./dev predict` tells the memory and the time of a step, `sluice "
+        "{}\n`./dev predict` tells the memory and the time of a step, `sluice "
         "cost` all ways to pay for it.",
-        counts_words(question, ways), to_text(ways_table(question, ways)));
+        to_text(ways_table(question, ways)));
     const std::string report = report_command(question, ways, picks);
     return out +
            (report.empty()
@@ -217,6 +236,8 @@ std::string run_json(const RunQuestion& question, const std::vector<RunWay>& way
          {"deadline_days", question.limits.days ? Json(*question.limits.days) : Json()},
          {"budget_usd", question.limits.usd ? Json(*question.limits.usd) : Json()},
          {"picks", std::move(picks)},
+         {"summary", ways_summary(question, ways)},
+         {"do_not_fit", misfit_sentences(ways)},
          {"ways", to_json(ways_table(question, ways), true)}});
 }
 
