@@ -76,17 +76,18 @@ PriceList price_list(const MachineProfile& profile) {
         prices.gpu_usd = *gpu->value;
         prices.gpu_source = origin(*gpu);
     }
-    const Quantity* const system = profile.find("price.system_usd");
-    if (system != nullptr && system->value) {
-        prices.system_usd = *system->value;
-        prices.system_gpus = profile.number("price.system_gpus").value_or(1);
-        prices.system_source = origin(*system);
-    }
+    double memory_of_system = 0;
     if (const Quantity* const memory = profile.find(kHostMemory); memory && memory->value) {
         const double sold = memory->what_if ? memory->replaced.value_or(0) : *memory->value;
         prices.memory_gb = *memory->value > sold ? orderable_memory_gb(*memory->value) : sold;
-        prices.system_memory_gb = profile.number("price.system_memory_gb").value_or(sold);
+        memory_of_system = profile.number("price.system_memory_gb").value_or(sold);
     }
+    const Quantity* const system = profile.find("price.system_usd");
+    if (system != nullptr && system->value)
+        prices.systems.push_back({.usd = *system->value,
+                                  .gpus = profile.number("price.system_gpus").value_or(1),
+                                  .memory_gb = memory_of_system,
+                                  .source = origin(*system)});
     prices.unpriced = unpriced_memory(profile);
     return prices;
 }

@@ -35,20 +35,26 @@ struct Offer {
     std::string source;
 };
 
+/// A whole system with its host, as it is sold.
+struct SystemPrice {
+    double usd = 0;
+    double gpus = 1;
+    double memory_gb = 0;  ///< of the host, that the price includes
+    std::vector<std::string> inputs = {"price.system_usd", "price.system_gpus"};
+    std::string source;
+};
+
 /// The prices of a profile's section `price`. Rents are for one GPU of a node with its share of the
 /// host.
 struct PriceList {
-    std::vector<Offer> offers;         ///< as sort_offers() sorts them
-    std::optional<double> gpu_usd;     ///< the GPU alone, without a host
-    std::optional<double> system_usd;  ///< a whole system with its host
-    double system_gpus = 1;
-    std::vector<std::string> system_inputs = {"price.system_usd", "price.system_gpus"};
-    std::string gpu_source, system_source;
-    double memory_gb = 0;         ///< of the host; in an orderable size if the user gives it
-    double system_memory_gb = 0;  ///< that the system's price includes
-    std::string unpriced = {};    ///< host memory that no price includes: unpriced_memory()
+    std::vector<Offer> offers;      ///< as sort_offers() sorts them
+    std::optional<double> gpu_usd;  ///< the GPU alone, without a host
+    std::string gpu_source;
+    std::vector<SystemPrice> systems;  ///< the quoted ones if there are any, else the profile's
+    double memory_gb = 0;              ///< of the host; in an orderable size if the user gives it
+    std::string unpriced = {};         ///< host memory that no price includes: unpriced_memory()
 
-    bool empty() const { return offers.empty() && !gpu_usd && !system_usd; }
+    bool empty() const { return offers.empty() && !gpu_usd && systems.empty(); }
 };
 
 /// By kind, then in ascending order of price.

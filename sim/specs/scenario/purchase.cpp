@@ -14,17 +14,27 @@ double gpus_of_nodes(const NodeShare& share) {
     return share.node_gpus == 0 ? share.gpus : share.nodes() * share.node_gpus;
 }
 
-Purchase of_systems(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
+Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery& query,
+                    const NodeShare& share) {
     Purchase out;
-    const double systems = std::ceil(gpus_of_nodes(share) / prices.system_gpus);
-    out.usd = systems * *prices.system_usd;
-    out.gpus = systems * prices.system_gpus;
+    const double systems = std::ceil(gpus_of_nodes(share) / system.gpus);
+    out.usd = systems * system.usd;
+    out.gpus = systems * system.gpus;
+    out.systems = systems;
     out.origin =
         fmt::format("{:g} whole system{} of {:g} GPU{}; {}", systems, systems == 1 ? "" : "s",
-                    prices.system_gpus, prices.system_gpus == 1 ? "" : "s", prices.system_source);
-    out.inputs = prices.system_inputs;
-    const double more_gb = std::max(0.0, prices.memory_gb - prices.system_memory_gb);
-    if (more_gb == 0) return out;
+                    system.gpus, system.gpus == 1 ? "" : "s", system.source);
+    out.inputs = system.inputs;
+    const double more_gb = std::max(0.0, memory_gb - system.memory_gb);
+    if (query.node_usd)
+        out.origin += "; --node-usd has no effect, as the system's price includes its node";
+    if (more_gb == 0) {
+        if (query.memory_usd_per_gb)
+            out.origin +=
+                "; --memory-usd-per-gb has no effect, as the system's price includes all its host "
+                "memory";
+        return out;
+    }
     if (query.memory_usd_per_gb) {
         out.usd += systems * more_gb * *query.memory_usd_per_gb;
         out.origin += fmt::format("; with {:g} GB more host memory", more_gb);
@@ -32,9 +42,20 @@ Purchase of_systems(const PriceList& prices, const CostQuery& query, const NodeS
         out.missing = fmt::format(
             "the price of {:g} GB of host memory beyond the system's {:g} is not known; give "
             "--memory-usd-per-gb",
-            more_gb, prices.system_memory_gb);
+            more_gb, system.memory_gb);
     }
     return out;
+}
+
+/// The cheapest for that many GPUs: systems are sold as a whole, so that more of a smaller one can
+/// cost less.
+Purchase of_cheapest_systems(const PriceList& prices, const CostQuery& query,
+                             const NodeShare& share) {
+    std::vector<Purchase> all;
+    for (const SystemPrice& system : prices.systems)
+        all.push_back(of_systems(system, prices.memory_gb, query, share));
+    return *std::ranges::min_element(
+        all, {}, [](const Purchase& one) { return std::pair(!one.missing.empty(), one.usd); });
 }
 
 Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
@@ -66,14 +87,16 @@ Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeSha
                         .gpus = gpus_of_nodes(share),
                         .origin = "--price-usd, as given",
                         .given = {{"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)}}};
-    if (!prices.system_usd && !prices.gpu_usd)
+    // Numbers of the user come before the profile's whole systems.
+    const bool in_parts = prices.gpu_usd && (prices.systems.empty() || query.node_usd);
+    if (prices.systems.empty() && !prices.gpu_usd)
         return {.gpus = gpus_of_nodes(share),
                 .missing =
                     "no purchase price of this machine is known; give the whole as "
                     "--price-usd"};
     Purchase out =
-        prices.system_usd ? of_systems(prices, query, share) : of_parts(prices, query, share);
-    const bool sold_as_one = prices.system_usd && prices.system_gpus >= gpus_of_nodes(share);
+        in_parts ? of_parts(prices, query, share) : of_cheapest_systems(prices, query, share);
+    const bool sold_as_one = out.systems == 1;
     if (share.nodes() > 1 && !sold_as_one && out.missing.empty())
         out.missing = fmt::format(
             "the price of the network between {:g} nodes is not known; give the whole as "

@@ -13,7 +13,8 @@ namespace sluice {
 
 struct Purchase {
     double usd = 0;
-    double gpus = 0;  ///< of the machines
+    double gpus = 0;     ///< of the machines
+    double systems = 0;  ///< that are sold as a whole; 0: parts, or a price as given
     std::string origin = {};
     std::vector<std::string> inputs = {};  ///< paths of the profile's numbers
     std::optional<GivenPrice> given = {};

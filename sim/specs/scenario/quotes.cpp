@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -98,6 +99,25 @@ class Line {
     std::string where_;
 };
 
+/// "2026", "2026-11" or "2026-11-25", of the calendar.
+bool is_date(const std::string& text) {
+    std::array<int, 3> parts = {0, 1, 1};  // year, month, day
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < parts.size() && at < text.size(); ++i) {
+        const std::size_t digits = i == 0 ? 4 : 2;
+        if (i > 0 && text[at++] != '-') return false;
+        const std::string part = text.substr(at, digits);
+        if (part.size() != digits || part.find_first_not_of("0123456789") != std::string::npos)
+            return false;
+        parts[i] = std::stoi(part);
+        at += digits;
+    }
+    const std::chrono::year_month_day day{std::chrono::year(parts[0]),
+                                          std::chrono::month(static_cast<unsigned>(parts[1])),
+                                          std::chrono::day(static_cast<unsigned>(parts[2]))};
+    return at == text.size() && !text.empty() && day.ok();
+}
+
 Quote quote_of(const Line& line, const std::string& file, const std::string& where) {
     constexpr double kLeastUsd = 1e-4;
     Quote out;
@@ -105,6 +125,10 @@ Quote quote_of(const Line& line, const std::string& file, const std::string& whe
     out.machine = read_machine_profile(line.required(kMachine), flag.c_str()).id;
     out.provider = line.required(kProvider);
     out.date = line.required(kDate);
+    if (!is_date(out.date))
+        throw InputError(fmt::format(
+            "{}: date is \"{}\", expected a day, month or year as 2026-11-25, 2026-11 or 2026",
+            where, out.date));
     line.required(kGpus);
     out.gpus = line.number(kGpus, 1);
     out.usd_per_hour = line.number(kUsdPerHour, kLeastUsd);
@@ -145,7 +169,7 @@ std::vector<Quote> read_quotes(const std::string& file) {
 
 PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& quotes) {
     PriceList prices = price_list(profile);
-    std::optional<double> cheapest;  // purchase, for one GPU
+    std::vector<SystemPrice> systems;
     for (const Quote& quote : quotes) {
         if (quote.machine != profile.id && quote.machine != without_host_memory(profile.id))
             continue;
@@ -160,14 +184,13 @@ PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& qu
                                      .source = quote.file});
             continue;
         }
-        if (cheapest && quote.usd / quote.gpus >= *cheapest) continue;
-        cheapest = quote.usd / quote.gpus;
-        prices.system_usd = quote.usd;
-        prices.system_gpus = quote.gpus;
-        prices.system_memory_gb = prices.memory_gb;
-        prices.system_inputs = {name_of(quote)};
-        prices.system_source = fmt::format("quoted by {}, {}", quote.provider, quote.date);
+        systems.push_back({.usd = quote.usd,
+                           .gpus = quote.gpus,
+                           .memory_gb = prices.memory_gb,
+                           .inputs = {name_of(quote)},
+                           .source = fmt::format("quoted by {}, {}", quote.provider, quote.date)});
     }
+    if (!systems.empty()) prices.systems = std::move(systems);
     sort_offers(prices.offers);
     return prices;
 }

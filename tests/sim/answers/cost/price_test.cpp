@@ -54,8 +54,8 @@ TEST_CASE("price: offers by kind and price, and the median of those rented", "[c
     CHECK(names == std::vector<std::string>{"Low", "Lower middle", "Middle", "Dear Cloud",
                                             "Cheap spot", "owner"});
     CHECK(typical_rent(prices, {})->name == "Lower middle");  // of four the cheaper middle one
-    CHECK(*prices.system_usd == 80'000);
-    CHECK(prices.system_gpus == 8);
+    CHECK(prices.systems.front().usd == 80'000);
+    CHECK(prices.systems.front().gpus == 8);
     CHECK(rents(prices).size() == 4);
     CHECK(rents(prices).front().usd_per_hour == 2);
     CHECK(rents(prices).back().usd_per_hour == 8);

@@ -143,14 +143,18 @@ TEST_CASE("purchase: host memory beyond a system's is bought in sizes that there
                                    {10, 32}})
         CHECK(orderable_memory_gb(gb) == size);
     PriceList prices;
-    prices.system_usd = 80'000;
-    prices.system_gpus = 8;
+    prices.systems = {{.usd = 80'000, .gpus = 8, .memory_gb = 2048, .source = "a shop"}};
     prices.memory_gb = 3072;
-    prices.system_memory_gb = 2048;
     CostQuery query;
     CHECK(purchase(prices, query, {1, 8}).missing.find("1024 GB") != std::string::npos);
     query.memory_usd_per_gb = 10;
     CHECK(purchase(prices, query, {1, 8}).usd == Approx(90'240));
+    // What has no effect is said; a GPU's price and the node's together come first.
+    query.node_usd = 5'000;
+    CHECK(purchase(prices, query, {1, 8}).origin.find("--node-usd has no effect") !=
+          std::string::npos);
+    prices.gpu_usd = 9'000;
+    CHECK(purchase(prices, query, {1, 8}).usd == Approx(77'000));
 }
 
 TEST_CASE("purchase: when it has cost no more than a rent", "[cost]") {

@@ -41,6 +41,18 @@ TEST_CASE("quotes: a file of bids becomes offers and a purchase", "[cost]") {
     CHECK(all.usd == 280'000);
     CHECK(all.missing.empty());
     CHECK_THAT(all.origin, ContainsSubstring("quoted by Dealer, 2026-11-05"));
+    // One GPU with a host of its own: half a node at $140,000, though a GPU of it costs no less.
+    CHECK(purchase(prices, {}, {.gpus = 1, .node_gpus = 1}).usd == 140'000);
+}
+
+TEST_CASE("quotes: of systems of several sizes the least dollars are paid", "[cost]") {
+    const std::vector<Quote> quotes = quotes_of(
+        "provider,machine,gpus,usd,date\n"
+        "Maker,h200-sxm-pcie5,8,240000,2026-11-04\n"
+        "Dealer,h200-sxm-pcie5,4,140000,2026-11\n");
+    const PriceList prices = price_list(read_machine_profile("h200-sxm-pcie5"), quotes);
+    CHECK(purchase(prices, {}, {.gpus = 8, .node_gpus = 8}).usd == 240'000);
+    CHECK(purchase(prices, {}, {.gpus = 4, .node_gpus = 4}).usd == 140'000);
 }
 
 TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]") {
@@ -68,6 +80,9 @@ TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]"
                ContainsSubstring("line 2: gpus is \"none\", expected a number from 1"));
     CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,8,1,2\n"),
                ContainsSubstring("expected one of them"));
+    for (const char* const date : {"2026-13-45", "2026-02-30", "26-11", "2026-", "today"})
+        CHECK_THAT(message(header + "h200-sxm-pcie5,A," + date + ",8,1,\n"),
+                   ContainsSubstring("line 2: date is"));
     CHECK_THAT(message(header + "h200-sxm-pcie5,,2026,8,1,\n"),
                ContainsSubstring("line 2: provider is empty"));
 }
