@@ -23,15 +23,12 @@ struct ChooseFlags {
     bool json = false;
 };
 
-InputError mistake(const std::string& text, const char* flag, const char* expected) {
-    return InputError(fmt::format("{} is \"{}\", expected {}", flag, text, expected));
-}
-
 double amount_of(const std::string& text, const char* flag, double low, double high,
                  const char* expected) {
     const std::optional<double> value = parse_amount(text);
     if (value && *value >= low && *value <= high) return *value;
-    throw mistake(text, flag, expected);
+    throw InputError(fmt::format("{} is \"{}\", expected {}, from {:g} to {:g}", flag, text,
+                                 expected, low, high));
 }
 
 double amount_of(const std::string& text, const char* flag, const MoneyOption& option,
@@ -55,7 +52,8 @@ RunQuestion read_question(const ChooseFlags& flags) {
     constexpr const char* kWhole = "a whole number of tokens such as 4096";
     const double context = amount_of(flags.seq, "--seq", 1, 1e8, kWhole);
     out.context = static_cast<std::int64_t>(context);
-    if (static_cast<double>(out.context) != context) throw mistake(flags.seq, "--seq", kWhole);
+    if (static_cast<double>(out.context) != context)
+        throw InputError(fmt::format("--seq is \"{}\", expected {}", flags.seq, kWhole));
     if (flags.days)
         out.limits.days =
             amount_of(*flags.days, "--days", money_option("days"), "a number of days such as 30");
@@ -77,7 +75,6 @@ int run_choose(const ChooseFlags& flags) {
         line.show(done, all, "machines tried");
     });
     line.clear();
-    say_model_note(flags.model);  // only now, as nothing may come before a mistake's sentence
     return print(flags.json ? run_json(question, ways) : folded(run_text(question, ways)));
 }
 
@@ -88,10 +85,9 @@ void add_choose(CLI::App& app, Command& chosen) {
                                               "Which machine should train that model, by when and "
                                               "for how much? Two alternatives, and why",
                                               run_choose);
-    command
-        ->add_option("--model", flags->model,
-                     "a name of `sluice models` or its part, a size such as 70B, or a path to a "
-                     "config.json")
+    take_models(command->add_option("--model", flags->model,
+                                    "a name of `sluice models` or its part, a size such as 70B, "
+                                    "or a path to a config.json"))
         ->required();
     command->add_option("--task", flags->task,
                         fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "

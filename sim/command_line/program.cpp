@@ -9,6 +9,8 @@
 #include <exception>
 #include <new>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "sim/base/input_error.h"
 
@@ -25,6 +27,7 @@ constexpr const char* kNoMemory =
     "the system gives no more memory; free some, or raise the limit of `ulimit -v`";
 
 std::terminate_handler usual_end = nullptr;
+std::vector<std::string> lines_after_success;
 
 /// For exceptions that leave a thread or an actor of the simulation, where nobody catches them.
 void end_without_memory() {
@@ -114,7 +117,11 @@ int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, ch
 
 /// Output that did not reach its file (a full disk) is no success.
 int after_output(const CLI::App& app, int status) {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+        for (const std::string& line : lines_after_success)
+            std::fputs(printable(line + "\n").c_str(), stderr);
+        return status;
+    }
     say(app, "standard output cannot be written; is the disk full?");
     return kUserMistake;
 }
@@ -136,6 +143,8 @@ std::string printable(std::string_view text) {
     }
     return out;
 }
+
+void say_after_success(std::string line) { lines_after_success.push_back(std::move(line)); }
 
 int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
     usual_end = std::set_terminate(end_without_memory);

@@ -19,6 +19,10 @@ using Command = std::function<int()>;
 /// shows; line ends and tabs stay.
 std::string printable(std::string_view text);
 
+/// A line on standard error once the command has succeeded: nothing comes before the sentence of a
+/// mistake.
+void say_after_success(std::string line);
+
 /// Parses the command line and runs `command`; returns the exit status. Adds --version.
 int run_program(CLI::App& app, const Command& command, int argc, char** argv);
 

@@ -53,14 +53,9 @@ void add_model_flags(CLI::App& command, PlannedModel& given) {
 CLI::Option* take_models(CLI::Option* option) {
     return option->transform([option](const std::string& text) {
         const std::string model = model_of(text, option->get_name());
-        say_model_note(text);
+        if (const std::string note = model_note(text); !note.empty()) say_after_success(note);
         return model;
     });
-}
-
-void say_model_note(const std::string& text) {
-    if (const std::string note = model_note(text); !note.empty())
-        std::fputs(printable(note + "\n").c_str(), stderr);
 }
 
 void add_machine_flags(CLI::App& command, PlannedMachine& given) {

@@ -33,11 +33,9 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags);
 // Groups of these flags, for commands that take several machines or lists of settings.
 void add_scenario_flag(CLI::App& command, ScenarioFlags& flags);
 void add_model_flags(CLI::App& command, PlannedModel& given);
-/// The option's texts become names of models, as model_of() takes them. Standard error says in one
-/// line which model was taken for a text that is not its name.
+/// The option's texts become names of models, as model_of() takes them. After success,
+/// standard error says in one line which model was taken for a text that is not its name.
 CLI::Option* take_models(CLI::Option* option);
-/// That line; none for a name.
-void say_model_note(const std::string& text);
 void add_machine_flags(CLI::App& command, PlannedMachine& given);
 /// --training and a flag for every option.
 void add_training_flags(CLI::App& command, ScenarioFlags& flags);

@@ -123,13 +123,14 @@ PriceList prices_of(const Decision& decision) {
 }
 
 /// Where plans were chosen, each other system has its fastest; else the best candidate's settings
-/// that it has. A system whose rules these break is left out.
+/// that it has, or beside a cluster those that were asked. A system whose rules these break is left
+/// out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
     const bool cluster = best.report().asked.training.schedule->several_gpus;
     const auto& beside = decision.request.chosen_beside;
-    const bool chooses = beside && !cluster;
-    TrainingSpec asked = chooses ? decision.request.training : best.report().asked.training;
+    TrainingSpec asked =
+        beside || cluster ? decision.request.training : best.report().asked.training;
     asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared = left_out(best.machine);
@@ -141,10 +142,14 @@ void compare_others(Decision& decision) {
             not_compared.push_back(fmt::format("{}: {}", schedule->name, error.what()));
         }
     }
-    std::vector<ClusterToCompare> clusters;
-    if (cluster) clusters.push_back({best.machine, best.report().asked.training.gpus});
-    decision.other = compare(decision.request.model, best.machine, asked, schedules, clusters,
-                             prices_of(decision), chooses ? &*beside : nullptr);
+    decision.other = compare(decision.request.model, best.machine, asked, schedules, {},
+                             prices_of(decision), beside ? &*beside : nullptr);
+    if (cluster) {
+        ComparedSystem all_gpus;
+        all_gpus.name = best.name;
+        all_gpus.report = best.report();
+        decision.other->systems.push_back(std::move(all_gpus));
+    }
     decision.other->left_out = std::move(not_compared);
     decision.other->planned_too = decision.request.planned_too;
 }

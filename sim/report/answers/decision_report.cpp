@@ -129,13 +129,15 @@ std::string other_systems(const Decision& decision) {
         if (!system.fits())
             notes.push_back(fmt::format("{}: {}", system.name,
                                         fmt::join(misfit_words(*decision.other, system), "; ")));
-    return html_element(
-               "p",
-               fmt::format("Each system has its own schedule and uses the settings above that it "
-                           "has{}.",
-                           decision.request.advise ? "; the best settings of each were not searched"
-                                                   : "")) +
-           to_html(systems_and_memory(*decision.other)) + page_list(notes);
+    const char* const settings =
+        decision.request.chosen_beside
+            ? "Each system has its own schedule, with its fastest plan for the batch."
+        : decision.request.advise
+            ? "Each system has its own schedule and uses the settings above that it has; the best "
+              "settings of each were not searched."
+            : "Each system has its own schedule and uses the settings above that it has.";
+    return html_element("p", settings) + to_html(systems_and_memory(*decision.other)) +
+           page_list(notes);
 }
 
 std::string upgrades(const Decision& decision) {
@@ -225,7 +227,7 @@ std::string decision_html(const Decision& decision) {
                      "meta") +
         answer_box(decision) + section("Machines", machines_part(decision)) +
         section(decision.request.advise          ? "Settings: the best found for each machine"
-                : decision.request.chosen_beside ? "Settings: the fastest plan of each GPU"
+                : decision.request.chosen_beside ? "Settings: the fastest plan of each machine"
                                                  : "Settings: as given",
                 to_html(select(decision_settings_table(decision), {"machine", "settings"}))) +
         section("Pictures", decision_pictures(decision));

@@ -264,7 +264,7 @@ std::vector<std::string> answer(const Decision& decision) {
     if (has_own_settings(decision.request))
         out.push_back("Each machine has the settings given for it.");
     else if (decision.request.chosen_beside)
-        out.push_back(fmt::format("Each single GPU has its fastest plan for batch {}.",
+        out.push_back(fmt::format("Each machine has its fastest plan for batch {}.",
                                   decision.request.training.batch));
     else if (!decision.request.advise)
         out.push_back(

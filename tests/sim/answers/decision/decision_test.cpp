@@ -117,7 +117,8 @@ TEST_CASE("decision: what does not fit is no choice; it is stated what would", "
     CHECK_THAT(words, ContainsSubstring("It fits on none of them."));
     CHECK_THAT(words, ContainsSubstring("Does not fit on small: device needs 90.0 GB, has 80.0 GB "
                                         "(short 10.0 GB)"));
-    CHECK_THAT(words, ContainsSubstring("it fits with Batch 5 (device 45.0 GB, host 250.0 GB)."));
+    CHECK_THAT(words, ContainsSubstring(
+                          "it fits with these settings: Batch 5 (device 45.0 GB, host 250.0 GB)."));
     CHECK(nesting_error(decision_html(none)) == std::nullopt);
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("report: same settings everywhere are stated, and prices given are amo
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
     const std::string words = "All machines have the settings as given, with batch 8;";
     CHECK_THAT(run_sluice(kThree + out).output,
-               ContainsSubstring("Each single GPU has its fastest plan for batch 8.") &&
+               ContainsSubstring("Each machine has its fastest plan for batch 8.") &&
                    !ContainsSubstring(words));
     const std::string given = kThree + "--plan given --price gh200-480gb=2.5 --host-watts 250 ";
     CHECK_THAT(run_sluice(given + out).output,
