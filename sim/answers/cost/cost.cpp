@@ -198,6 +198,14 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const Prediction& report) {
+    const NodeShare& share = report.share;
+    if (const double all = share.nodes() * share.node_gpus;
+        query.gpus_paid && all > 0 && *query.gpus_paid > all)
+        throw InputError(fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the "
+                                     "{} that the plan uses on {}",
+                                     *query.gpus_paid, all, share.nodes() == 1 ? "node" : "nodes",
+                                     report.asked.machine_id),
+                         "gpus_paid");
     if (query.usd_per_hour) {
         Payment payment;
         payment.name = query.usd_per_hour_flag;

@@ -84,7 +84,8 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
         if (planned.money.contains("price_usd")) planned.money["buy"] = "1";
-        for (const char* const field : {"offer", "usd_per_hour", "price_usd", "node_usd"})
+        for (const char* const field :
+             {"offer", "usd_per_hour", "price_usd", "node_usd", "gpus_paid", "host_watts"})
             planned.money.erase(field);
     }
     planned.training["schedule"] = schedule;

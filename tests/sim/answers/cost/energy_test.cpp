@@ -214,6 +214,8 @@ TEST_CASE("cost: what the host draws is of each GPU, and is stated", "[cost]") {
         "cost --model qwen2.5-7b --machine h200-sxm-pcie5 --gpus-paid 1 --host-watts 300");
     CHECK_THAT(given.output, ContainsSubstring("300 W of host power for each GPU, as given\n"));
     CHECK_THAT(given.output, !ContainsSubstring("the largest power of a node"));
+    check_sluice_mistake("cost --model qwen2.5-7b --machine h200-sxm-pcie5 --gpus-paid 9",
+                         {"--gpus-paid is 9, expected at most 8"});
 }
 
 TEST_CASE("cost: no assumption is lost for a word in it", "[cost]") {
