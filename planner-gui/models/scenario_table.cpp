@@ -191,7 +191,7 @@ BarChart scenario_bars(const std::vector<ComparedScenario>& scenarios, ByteUnits
         bar.colour = paint(Role::pointed_out);
         bar.tooltip =
             fmt::format("{}\n{} on {}, {}\n{} tokens/s, {} a step", bar.name, r.asked.model_name,
-                        r.asked.machine_id, r.asked.training.schedule->name,
+                        r.asked.gpus_and_machine(), r.asked.training.schedule->name,
                         format_thousands(bar.value), format_seconds(r.step.seconds));
         chart.groups.front().bars.push_back(std::move(bar));
     }

@@ -114,10 +114,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
     return out;
 }
 
-std::string MachineSystem::name() const {
-    const std::int64_t gpus = value.asked.training.gpus;
-    return gpus == 1 ? machine : fmt::format("{} x {}", gpus, machine);
-}
+std::string MachineSystem::name() const { return format_gpus(value.asked.training.gpus, machine); }
 
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed,
                                bool with_band) {

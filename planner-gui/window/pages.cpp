@@ -78,7 +78,8 @@ void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& predictio
     if (another)
         explore_->setScenario(
             prediction->scenario.training, prediction->scenario.profile,
-            tr("%1 on %2").arg(qtext(report.asked.model_name), qtext(report.asked.machine_id)));
+            tr("%1 on %2")
+                .arg(qtext(report.asked.model_name), qtext(report.asked.gpus_and_machine())));
     showScenarios();
 }
 

@@ -149,17 +149,16 @@ void VerdictPanel::showHeadline() {
 
 void VerdictPanel::showDetail() {
     const Prediction& r = prediction_->report();
-    const std::int64_t gpus = r.asked.training.gpus;
-    const QString machine = breakable(r.asked.machine_id);
+    const bool alone = r.asked.training.gpus == 1;
     detail_->setText(
         QStringLiteral("%1 (%2) on %3: %4, %5")
             .arg(breakable(r.asked.model_name),
                  tr("%1 parameters, %2 layers")
                      .arg(qtext(format_count(static_cast<double>(r.asked.parameters))))
                      .arg(r.asked.layers),
-                 gpus == 1 ? machine : tr("%1 x %2").arg(gpus).arg(machine),
-                 used(gpus == 1 ? tr("device") : tr("each device"), r.plan.fit.device, units_),
-                 used(gpus == 1 ? tr("host") : tr("each host"), r.plan.fit.host, units_)));
+                 breakable(r.asked.gpus_and_machine()),
+                 used(alone ? tr("device") : tr("each device"), r.plan.fit.device, units_),
+                 used(alone ? tr("host") : tr("each host"), r.plan.fit.host, units_)));
 }
 
 void VerdictPanel::showLimit() {

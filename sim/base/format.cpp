@@ -79,6 +79,10 @@ std::string format_number_of(std::int64_t count, std::string_view noun) {
                        count == 1 ? "" : "s");
 }
 
+std::string format_gpus(std::int64_t gpus, const std::string& machine) {
+    return gpus <= 1 ? machine : fmt::format("{} x {}", gpus, machine);
+}
+
 std::string csv_text(const std::string& plain) {
     // A program of spreadsheets runs a cell that begins so as a formula; the apostrophe hinders it.
     const bool is_formula =

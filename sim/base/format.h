@@ -28,6 +28,8 @@ std::string format_short_count(double count);
 std::string format_thousands(double number);
 /// "1 row", "1,200 rows"; `noun` must form its plural with an s.
 std::string format_number_of(std::int64_t count, std::string_view noun);
+/// "16 x h200-sxm-pcie5"; one GPU is the machine's name alone.
+std::string format_gpus(std::int64_t gpus, const std::string& machine);
 /// "$0.24", "$1,234"; two significant digits below ten cents.
 std::string format_usd(double usd);
 /// "87%"; with tenths below ten percent.

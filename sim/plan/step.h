@@ -27,6 +27,9 @@ struct AskedStep {
     std::vector<std::string> machine_changes;  ///< what-if values, as flags
     TrainingSpec training;
     RunsToday runs_today;
+
+    /// "16 x h200-sxm-pcie5".
+    std::string gpus_and_machine() const { return format_gpus(training.gpus, machine_id); }
 };
 /// The training says as many layers kept on the host as there are.
 AskedStep asked_step(const ModelSpec& model, const MachineSpec& machine,

@@ -17,7 +17,7 @@ void append_heading(std::string& out, const TimedPlan& r) {
             : fmt::format(", {} active", format_count(r.asked.active_parameters));
     out += fmt::format("{} ({} parameters{}, {}) on {}\n", r.asked.model_name,
                        format_count(r.asked.parameters), active,
-                       format_number_of(r.asked.layers, "layer"), r.asked.machine_id);
+                       format_number_of(r.asked.layers, "layer"), r.asked.gpus_and_machine());
     std::string settings;
     const TrainingSpec standard;
     for (const Option& option : training_options()) {

@@ -82,7 +82,7 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
          .suggestions = true,
          .prices = cluster.prices,
          .chosen_beside = chosen_beside});
-    out.name = fmt::format("{} x {}", cluster.gpus, cluster.machine.id);
+    out.name = format_gpus(cluster.gpus, cluster.machine.id);
     return out;
 }
 

@@ -54,7 +54,7 @@ TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
 /// "gh200-480gb", "8 x h100-sxm-pcie5"; with its scenario where the request has that twice.
 std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
     const auto machine = [](const AskedMachine& one) {
-        return one.gpus == 0 ? one.profile.id : fmt::format("{} x {}", one.gpus, one.profile.id);
+        return format_gpus(one.gpus, one.profile.id);
     };
     const auto alike =
         std::count_if(request.machines.begin(), request.machines.end(),

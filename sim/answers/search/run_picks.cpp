@@ -26,9 +26,7 @@ double miss(const RunQuestion& question, const RunWay& one) {
 
 }  // namespace
 
-std::string RunWay::name() const {
-    return gpus() == 1 ? machine() : fmt::format("{} x {}", gpus(), machine());
-}
+std::string RunWay::name() const { return format_gpus(gpus(), machine()); }
 
 bool RunWay::has_full_states() const {
     return bytes_of_states(answer->report().asked.training).full();

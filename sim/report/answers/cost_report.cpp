@@ -160,8 +160,8 @@ Json full_node_json(const FullNode& together) {
 
 std::string cost_text(const CostAnswer& answer, const Prediction& r,
                       const std::optional<FullNode>& together) {
-    std::string out =
-        fmt::format("{} on {}: {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r));
+    std::string out = fmt::format("{} on {}: {}\n", r.asked.model_name, r.asked.gpus_and_machine(),
+                                  speed_text(r));
     for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
     if (const RunsToday& today = r.asked.runs_today; !today.runs())

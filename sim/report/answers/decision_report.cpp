@@ -31,7 +31,7 @@ constexpr const char* kStyle =
     "figure{padding:8px;border-radius:4px}}"
     "@media print{@page{size:A4 landscape;margin:12mm}"
     "body{max-width:none;margin:0;padding:0;color:#000;background:#fff;font-size:10pt}"
-    "table{font-size:8pt}th,td{padding:2px 4px;border-bottom-color:#bbb}td.text{min-width:0}"
+    "table{font-size:8pt}th,td{padding:2px 4px;border-bottom-color:#bbb}td.text{min-width:4em}"
     ".wide{overflow:visible}"
     "figure,tr,.answer{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}"
     "tr.marked td{background:#e3f0f9;color:#000}.meta{color:#333}}";

@@ -34,9 +34,9 @@ std::string doubt(const std::vector<Upgrade>& upgrades) {
 
 /// No speed can be improved: why, and what would fit.
 std::string misfit_text(const Prediction& r) {
-    std::string out =
-        fmt::format("{} on {} does not fit, so that no speed can be improved\n{}\n",
-                    r.asked.model_name, r.asked.machine_id, fmt::join(shortages(r.plan), "\n"));
+    std::string out = fmt::format("{} on {} does not fit, so that no speed can be improved\n{}\n",
+                                  r.asked.model_name, r.asked.gpus_and_machine(),
+                                  fmt::join(shortages(r.plan), "\n"));
     for (const Suggestion& one : r.advice.suggestions)
         out += fmt::format("fits with {}\n", setting_flags(one.settings));
     if (r.advice.no_suggestion) out += no_suggestion_text(*r.advice.no_suggestion) + "\n";
@@ -87,8 +87,8 @@ std::string sensitivity_text(const Sensitivity& all) {
     const Prediction& r = all.base;
     if (!r.plan.fit.fits()) return misfit_text(r);
     std::string out = fmt::format(
-        "{} on {}: {}{}\nbound by {}\n", r.asked.model_name, r.asked.machine_id, speed_text(r),
-        all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
+        "{} on {}: {}{}\nbound by {}\n", r.asked.model_name, r.asked.gpus_and_machine(),
+        speed_text(r), all.base_settings.empty() ? "" : " with " + setting_flags(all.base_settings),
         bottleneck_text(r.step));
     if (!all.upgrades.empty() && all.upgrades.front().gain > 0)
         out += fmt::format("most is gained by {}: {}, then bound by {}\n",
@@ -145,7 +145,7 @@ std::string sensitivity_sentence(const Sensitivity& all) {
 BarChart upgrade_bars(const Sensitivity& all) {
     const Prediction& r = all.base;
     BarChart chart;
-    chart.title = r.asked.model_name + " on " + r.asked.machine_id;
+    chart.title = r.asked.model_name + " on " + r.asked.gpus_and_machine();
     chart.subtitle = fmt::format("gain of tokens/s, predicted, from {}; batch {} x {} tokens",
                                  format_thousands(r.tokens_per_s()), r.asked.training.batch,
                                  format_thousands(r.asked.training.sequence));
