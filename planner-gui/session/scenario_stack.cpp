@@ -26,6 +26,7 @@ std::string automatic_name(const PlannedScenario& planned) {
         const std::string name = std::filesystem::path(path).filename().string();
         return name.empty() ? path : name;
     };
+    if (planned.machine.machine.empty()) return last(planned.model.model);
     const auto gpus = planned.training.find("gpus");
     return last(planned.model.model) + " on " +
            (gpus == planned.training.end() ? "" : gpus->second + " x ") +

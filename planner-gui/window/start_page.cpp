@@ -98,6 +98,7 @@ FieldRow* StartPage::addRow(const QString& field, const QString& label, int kind
     rows_[field] = row;
     connect(row, &FieldRow::edited, this, [this, row] {
         row->setMistake({});
+        edited_ = true;
         markOutdated();
     });
     for (QLineEdit* const line : row->findChildren<QLineEdit*>())
@@ -157,7 +158,7 @@ void StartPage::addButtons(QVBoxLayout* column) {
     bold.setBold(true);
     find_->setFont(bold);
     add(tr("Plan in detai&l"), tr("Shows all settings of one machine, and the pages"),
-        &StartPage::detailsWanted);
+        [this] { planInDetail(); });
     add(tr("Open the e&xample"), tr("120 B parameters on one H200, with three questions"),
         &StartPage::exampleWanted);
     add(tr("Open a &project..."), tr("A project that was saved, or a page that was exported"),
@@ -186,10 +187,13 @@ std::optional<RunQuestion> StartPage::question() {
     }
     out.task = row(QStringLiteral("task"))->text() == tr("Pre-training") ? Task::pretrain
                                                                          : Task::full_fine_tune;
-    out.tokens = number("tokens", 1, 1e18, tr("a number of tokens such as 2B"), true).value_or(1);
+    const MoneyOption &tokens = money_option("tokens"), &days = money_option("days"),
+                      &budget = money_option("budget_usd");
+    out.tokens =
+        number("tokens", tokens.low, tokens.high, tr("a number of tokens such as 2B"), true)
+            .value_or(1);
     out.context = static_cast<std::int64_t>(
         number("context", 1, 1e8, tr("a number of tokens such as 4096"), true).value_or(1));
-    const MoneyOption &days = money_option("days"), &budget = money_option("budget_usd");
     out.limits.days = number("days", days.low, days.high, tr("a number of days such as 30"), false);
     out.limits.usd =
         number("usd", budget.low, budget.high, tr("a number of dollars such as 20000"), false);
@@ -199,6 +203,16 @@ std::optional<RunQuestion> StartPage::question() {
         right = false;
     }
     return right ? std::optional(out) : std::nullopt;
+}
+
+void StartPage::planInDetail() {
+    if (!edited_) return detailsWanted();
+    const std::optional<RunQuestion> asked = question();
+    if (!asked) return;
+    PlannedScenario planned = run_scenario(*asked);
+    planned.machine.machine = asked->owned;
+    planned.name = automatic_name(planned);
+    Q_EMIT chosen(planned);
 }
 
 void StartPage::find() {
@@ -230,10 +244,7 @@ void StartPage::markOutdated() {
 void StartPage::finish(const QString& failure) {
     busy_ = false;
     find_->setText(tr("Find &machines"));
-    if (!failure.isEmpty()) {
-        progress_->setText(without_flags(failure));
-        return;
-    }
+    if (!failure.isEmpty()) return progress_->setText(without_flags(failure));
     std::string text = ways_summary(asked_, candidates_);
     for (const RunWay& one : candidates_)
         if (one.owned && !one.fits())

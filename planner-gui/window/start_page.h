@@ -40,6 +40,8 @@ class StartPage : public QWidget {
     void addFields(QVBoxLayout* column);
     void addButtons(QVBoxLayout* column);
     void find();
+    /// With the fields as a scenario, once the user has changed one.
+    void planInDetail();
     /// Empty if a field is wrong; its row then says so.
     std::optional<RunQuestion> question();
     void showPicks();
@@ -56,7 +58,7 @@ class StartPage : public QWidget {
     RunQuestion asked_;
     std::vector<RunWay> candidates_;
     std::vector<RunPick> picks_;  ///< that are shown
-    bool busy_ = false;
+    bool busy_ = false, edited_ = false;
 };
 
 }  // namespace sluice

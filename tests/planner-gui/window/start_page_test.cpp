@@ -71,6 +71,32 @@ TEST_CASE("start page: a new project begins with it, and a plan of its answer is
     }
 }
 
+TEST_CASE("start page: planning in detail takes the fields that were changed", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.start({});
+    const auto press = [&] {
+        for (QPushButton* const button : window.startPage().findChildren<QPushButton*>())
+            if (button->text() == QStringLiteral("Plan in detai&l"))
+                QTest::mouseClick(button, Qt::LeftButton);
+    };
+    SECTION("none was changed") {
+        press();
+        CHECK(window.form().isVisible());
+        CHECK(!window.isWindowModified());
+    }
+    SECTION("a run on a machine") {
+        ask_small(window);
+        type(window, "owned", "gh200-480gb");
+        press();
+        CHECK(window.form().isVisible());
+        const auto opened = driver.settled();
+        CHECK(opened->planned.model.model == "qwen2.5-0.5b");
+        CHECK(opened->planned.machine.machine == "gh200-480gb");
+        CHECK(opened->cost.tokens == 1e7);
+    }
+}
+
 TEST_CASE("start page: it works by keyboard alone", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
