@@ -115,9 +115,8 @@ class PlanSearch {
     /// many cost little: where compute never waits, no bound is below the best step.
     void try_more_host_slabs() {
         const TrainingSpec& best = trials_.best().training;
-        if (!may_set("host_gradient_slabs") ||
-            best.host_gradient_slabs != asked_.host_gradient_slabs)
-            return;
+        constexpr auto kSlabs = &TrainingSpec::host_gradient_slabs;
+        if (!may_set("host_gradient_slabs") || best.*kSlabs != asked_.*kSlabs) return;
         TrainingSpec more = asked_;
         more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
         more.feed_forward_chunk_tokens = best.feed_forward_chunk_tokens;
@@ -129,8 +128,7 @@ class PlanSearch {
     void try_micro_batches(const TrainingSpec& base) {
         const bool one_number = !is_free("micro_batch") || base.passes > 1;
         for (const std::int64_t parts : {1, 2, 4, 8}) {
-            if (one_number && parts > 1) return;
-            if (base.batch % parts != 0) return;
+            if ((one_number && parts > 1) || base.batch % parts != 0) return;
             const Seconds before = trials_.best().billed;
             TrainingSpec start = base;
             if (parts > 1) start.micro_batch = base.batch / parts;
@@ -157,29 +155,31 @@ class PlanSearch {
     std::vector<Found> by_time() const {
         std::vector<Found> out;
         for (const auto& [passes, found] : of_passes_) out.push_back(found);
-        std::stable_sort(out.begin(), out.end(), [](const Found& a, const Found& b) {
-            return a.fastest.billed < b.fastest.billed;
-        });
+        std::ranges::stable_sort(out, {}, [](const Found& one) { return one.fastest.billed; });
         return out;
     }
 
-    /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
-    /// Each number of passes has its best, since more passes leave the optimizer more time. All
-    /// ways are tried with the first number and the best, those of the first with the others.
-    void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
-        const bool visit = layers == &TrainingSpec::visiting_layers;
-        if (!may_set(visit ? "visiting_layers" : "deferred_layers") ||
-            visit != (asked_.clipping == Clipping::exact))
-            return;
-        TrainingSpec start = from.base;
-        std::optional<TrainingSpec> like;
-        start.*layers = nearest_number(model_.layer_count(), from.fastest.billed, [&](auto number) {
+    /// Tries numbers of these layers: the first and the best in all ways, those between like the
+    /// fastest before; with `like`, all like that one. `at_none` is the step without such layers.
+    void try_best_number(TrainingSpec start, Layers layers, Seconds at_none,
+                         std::optional<TrainingSpec> like = {}) {
+        const bool all_ways = !like;
+        start.*layers = nearest_number(model_.layer_count(), at_none, [&](auto number) {
             start.*layers = number;
             const TimedTraining found = try_ways(start, like ? &*like : nullptr).fastest;
-            if (!like && found.billed != kNever) like = found.training;
+            if (found.billed != kNever) like = found.training;
             return found.billed;
         });
-        if (like && start.*layers > 0) try_ways(start);
+        if (all_ways && like && start.*layers > 0) try_ways(start);
+    }
+
+    /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
+    /// Each number of passes has its best, since more passes leave the optimizer more time.
+    void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
+        const bool visit = layers == &TrainingSpec::visiting_layers;
+        if (may_set(visit ? "visiting_layers" : "deferred_layers") &&
+            visit == (asked_.clipping == Clipping::exact))
+            try_best_number(from.base, layers, from.fastest.billed);
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
@@ -200,11 +200,8 @@ class PlanSearch {
             const std::int64_t sequences = without.micro_batch_sequences();
             if (parts > 1 && (!is_free("micro_batch") || sequences % parts != 0)) return;
             if (parts > 1) start.micro_batch = sequences / parts;
-            const TrainingSpec best = trials_.best().training;
-            nearest_number(model_.layer_count(), kNever, [&](auto layers) {
-                start.host_kept_layers = layers;
-                return try_ways(start, parts > 1 ? &best : nullptr).fastest.billed;
-            });
+            try_best_number(start, &TrainingSpec::host_kept_layers, kNever,
+                            parts > 1 ? std::optional(trials_.best().training) : std::nullopt);
             if (parts > 1 && trials_.best().billed == before) return;
         }
     }
@@ -218,6 +215,10 @@ class PlanSearch {
             if (found.fastest.training.resident_layers == model_.layer_count()) continue;
             TrainingSpec arriving = found.base;
             arriving.stream_weights = Compute::fp8;
+            arriving.deferred_layers = found.fastest.training.deferred_layers;
+            try_ways(arriving, &found.fastest.training);
+            // Other ways and numbers of deferred layers bring a part of the gain, not all of it.
+            if (trials_.best().billed * (1 + kLeastGain / 2) >= without.billed) continue;
             arriving.deferred_layers = asked_.deferred_layers;
             try_numbers(try_ways(arriving));
         }
@@ -249,7 +250,7 @@ class PlanSearch {
         Found found{{base}, base};
         for (const PlanWay& way : space_.ways(base, like)) {
             if (!trials_.could_gain(way.at_least)) continue;
-            const TimedTraining fastest = trials_.try_layers(way);
+            const TimedTraining fastest = trials_.try_layers(way, like);
             if (fastest.billed < found.fastest.billed) found.fastest = fastest;
         }
         const auto [known, is_new] = of_passes_.try_emplace(base.passes, found);
@@ -259,13 +260,14 @@ class PlanSearch {
 
     /// Drops changes not worth their memory; says the step time without each of the others.
     PlanChoice with_reasons(PlanChoice choice) {
-        const Option& keep_last_layers = training_option("keep_last_layers");
         for (const Option& option : training_options()) {
             if (option.get(choice.training) == option.get(asked_)) continue;
             TrainingSpec without = choice.training;
             option.set(without, option.get(asked_));
             // The same plan: its last layers keep everything as all others do.
-            if (without.recompute == Recompute::none && &option == &keep_last_layers) continue;
+            if (without.recompute == Recompute::none &&
+                &option == &training_option("keep_last_layers"))
+                continue;
             const std::optional<TimedTraining> other = timed(without);
             if (other && other->billed * (1 - kLeastWorth) < trials_.best().billed &&
                 space_.fitting(without))

@@ -111,8 +111,9 @@ TrainingSpec PlanTrials::plainest(TrainingSpec training) const {
 /// least that host memory allows and the largest one. Tries both, then steps of a quarter of the
 /// range, then of an eighth around the best, ... Steps between the two are taken to exceed their
 /// bounds by half as much as the nearer of these two does, which saves half of the simulations
-/// (70B, batch 8: 70 instead of 132).
-TimedTraining PlanTrials::try_layers(const PlanWay& way) {
+/// (70B, batch 8: 70 instead of 132). With `like`, the search begins at its number: a
+/// prediction of 70B, batch 32, with exact clipping takes 173 simulations instead of 352.
+TimedTraining PlanTrials::try_layers(const PlanWay& way, const TrainingSpec* like) {
     TimedTraining fastest;
     const auto try_one = [&](const Planned& one, double over_bound) {
         const Tried tried = try_beyond(one, over_bound);
@@ -122,8 +123,10 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     };
     const Planned& start = way.start;
     const std::int64_t least = start.training.resident_layers;
-    const Tried first = try_one(start, 1);
-    if (!space_.is_free("resident_layers")) return fastest;
+    const bool is_free = space_.is_free("resident_layers");
+    Tried first;
+    if (like == nullptr || !is_free) first = try_one(start, 1);
+    if (!is_free) return fastest;
     TrainingSpec training = start.training;
     if (space_.is_free("keep_last_layers")) training.keep_last_layers = 0;
     if (space_.is_free("keep_attention_layers")) training.keep_attention_layers = 0;
@@ -144,6 +147,11 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
     std::int64_t best = last.timed.billed < first.timed.billed ? most : least;
     const auto try_number = [&](std::int64_t layers) {
         if (layers < least || layers > most) return;
+        if (layers == least && first.timed.billed == kNever) {
+            first = try_one(start, over_bound);
+            known.at(least).billed = first.timed.billed;
+            if (first.timed.billed < known.at(best).billed) best = least;
+        }
         const auto [entry, is_new] = known.try_emplace(layers, Known{kNever, 0});
         if (!is_new) return;
         training.resident_layers = layers;
@@ -164,7 +172,10 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way) {
         if (entry->second.billed < known.at(best).billed) best = layers;
     };
     std::int64_t stride = std::max<std::int64_t>(1, (most - least) / 4);
-    for (std::int64_t layers = least; layers < most; layers += stride) try_number(layers);
+    if (like != nullptr)
+        try_number(std::clamp(like->resident_layers, least, most));
+    else
+        for (std::int64_t layers = least; layers < most; layers += stride) try_number(layers);
     while (stride > 1) {
         stride = (stride + 1) / 2;
         for (const std::int64_t layers : {best - stride, best + stride}) try_number(layers);

@@ -49,8 +49,9 @@ class PlanTrials {
     /// Of a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);
-    /// Tries numbers of resident layers that fit, and returns the fastest that was simulated.
-    TimedTraining try_layers(const PlanWay& way);
+    /// Tries numbers of resident layers that fit, with `like` only those near its number, and
+    /// returns the fastest that was simulated.
+    TimedTraining try_layers(const PlanWay& way, const TrainingSpec* like = nullptr);
 
   private:
     struct Tried {

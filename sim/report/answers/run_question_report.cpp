@@ -46,7 +46,11 @@ std::string precision_of(const TrainingSpec& training) {
 std::vector<std::string> misfit_sentences(const std::vector<RunWay>& ways) {
     std::vector<std::string> out;
     for (const RunWay& one : ways)
-        if (!one.fits()) out.push_back(misfit_sentence(one.name(), one.answer->report()));
+        if (!one.fits())
+            out.push_back(
+                misfit_sentence(fmt::format("{} with {}", one.name(),
+                                            one.answer->report().asked.training.schedule->name),
+                                one.answer->report()));
     return out;
 }
 
