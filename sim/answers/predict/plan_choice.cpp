@@ -97,14 +97,13 @@ class PlanSearch {
 
     /// Activations of a long feed-forward take memory that attention's output would use better.
     void try_chunks() {
-        constexpr std::int64_t kFewChunks = 4;
         const auto try_all = [&](const TrainingSpec& base) {
             try_micro_batches(base);
             if (is_free("passes")) try_passes(base);
         };
         try_all(asked_);
         if (!may_set("feed_forward_chunk_tokens") ||
-            asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
+            asked_.micro_batch_block().tokens() <= 4 * kFeedForwardChunk)
             return;
         TrainingSpec in_chunks = asked_;
         in_chunks.feed_forward_chunk_tokens = kFeedForwardChunk;
@@ -159,18 +158,22 @@ class PlanSearch {
         return out;
     }
 
-    /// Tries numbers of these layers: the first and the best in all ways, those between like the
-    /// fastest before; with `like`, all like that one. `at_none` is the step without such layers.
-    void try_best_number(TrainingSpec start, Layers layers, Seconds at_none,
+    /// Tries the first number of these layers in all ways, others like the fastest before, the best
+    /// in all ways; again where another way is faster there. With `like`, tries all like that one.
+    void try_best_number(TrainingSpec start, Layers layers, Seconds without,
                          std::optional<TrainingSpec> like = {}) {
-        const bool all_ways = !like;
-        start.*layers = nearest_number(model_.layer_count(), at_none, [&](auto number) {
-            start.*layers = number;
-            const TimedTraining found = try_ways(start, like ? &*like : nullptr).fastest;
-            if (found.billed != kNever) like = found.training;
-            return found.billed;
-        });
-        if (all_ways && like && start.*layers > 0) try_ways(start);
+        for (const bool all_ways = !like;;) {
+            start.*layers = nearest_number(model_.layer_count(), without, [&](auto number) {
+                start.*layers = number;
+                const TimedTraining found = try_ways(start, like ? &*like : nullptr).fastest;
+                if (found.billed != kNever) like = found.training;
+                return found.billed;
+            });
+            if (!all_ways || !like || start.*layers == 0) return;
+            const TimedTraining best = try_ways(start).fastest;
+            if (best.billed == kNever || is_like(best.training, *like)) return;
+            like = best.training;
+        }
     }
 
     /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
@@ -185,12 +188,11 @@ class PlanSearch {
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
     /// make smaller.
     void try_host_kept_layers() {
-        if (!may_set("host_kept_layers")) return;
-        for (const Found& found : by_time()) {
-            const TrainingSpec& best = found.fastest.training;
-            if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
+        for (const Found& found : by_time())
+            if (const TrainingSpec& best = found.fastest.training;
+                may_set("host_kept_layers") && best.passes == 1 && !best.saves_half() &&
+                best.recompute != Recompute::none)
                 try_host_kept_layers(best);
-        }
     }
     void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
@@ -234,15 +236,13 @@ class PlanSearch {
             if (found.fastest.billed != kNever) try_weight_codes(found.fastest.training);
     }
     void try_weight_codes(TrainingSpec training) {
-        constexpr std::int64_t kFewer = 5;
-        const std::int64_t most = training.resident_layers;
-        for (std::int64_t less = 0; less <= (is_free("resident_layers") ? kFewer : 0); ++less) {
-            training.resident_layers = most - less;
-            if (training.resident_layers < 0) return;
+        const std::int64_t fewer = is_free("resident_layers") ? 5 : 0,
+                           most = training.resident_layers;
+        const std::int64_t least = std::max<std::int64_t>(0, most - fewer);
+        for (; training.resident_layers >= least; --training.resident_layers)
             if (std::optional<Planned> one = space_.fitting(training))
                 trials_.try_plan(
                     space_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
-        }
     }
 
     /// The fastest step that was simulated, of all ways or of those like a training's.
