@@ -95,3 +95,21 @@ done
 train 7b-batch-32-beside-visiting-second-gpu --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
 train 7b-batch-32-24-gb-exact --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1 --clipping exact --learning-rate 2e-5 --device-budget-bytes 24e9 --resident-layers 3
 train 7b-batch-32-24-gb-host-kept-10-second-gpu "${small[@]}" --micro-batch 16 --resident-layers 2 --host-kept-layers 10
+# The plan that `sluice predict` chose for the machine in general. planned NAME STEPS FLAG... -- FLAG OF TRAINING...
+planned() {
+    local name=$1 steps=$2
+    shift 2
+    local model=()
+    while [ "$1" != -- ]; do model+=("$1"); shift; done
+    shift
+    ./dev run sluice predict "${model[@]}" --machine h200-pcie5-16vcpu-128gib "$@" --json >"$out/$name-plan.json"
+    "$program" --plan "$out/$name-plan.json" "${model[@]}" --data "$text" --warmup-steps 5 --steps "$steps" "${limit[@]}" \
+        --report "$out/$name.json" >"$out/$name.txt"
+}
+limit=(--max-norm 1 --learning-rate 2e-5)
+planned 7b-batch-64-exact-planned 7 --model qwen2.5-7b --untied -- --batch 64 --clipping exact
+planned 7b-8-by-4096-exact-planned 9 --model qwen2.5-7b --untied -- --batch 8 --seq 4096 --clipping exact
+planned 14b-batch-32-exact-planned 6 --model qwen2.5-14b -- --batch 32 --clipping exact
+limit=(--max-norm 1000 --learning-rate 1e-4)
+planned 7b-batch-32-fp8-planned 11 --model qwen2.5-7b --untied -- --batch 32 --compute fp8 --kept-bits 8 --head-gradients fp8
+planned 7b-batch-128-fp8-planned 6 --model qwen2.5-7b --untied -- --batch 128 --compute fp8 --kept-bits 8 --head-gradients fp8
