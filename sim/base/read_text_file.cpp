@@ -43,7 +43,7 @@ std::string read_text_file(const std::string& path) {
     }
     if (std::filesystem::is_directory(status)) {
         throw InputError(
-            fmt::format("{}: is a folder, expected a file; name the JSON file in it", path));
+            fmt::format("{}: is a folder, expected a file; name the file in it", path));
     }
     const std::string text = read_bytes(path);
     if (text.empty() && std::filesystem::is_fifo(status))

@@ -44,9 +44,11 @@ class Search {
         const std::vector<OptionChange> other = changes_of(asked_, Effect::other_training);
         for (const OptionChange& change : harmless) try_changes({change});
         if (found_.empty()) try_pairs(harmless, harmless);
-        if (found_.empty()) try_triples(harmless);
+        if (found_.empty()) try_triples(harmless, harmless);
         for (const OptionChange& change : other) try_changes({change});
         if (found_.empty()) try_pairs(other, harmless);
+        if (found_.empty()) try_pairs(other, other);
+        if (found_.empty()) try_triples(other, harmless);
         return std::move(found_);
     }
 
@@ -62,11 +64,14 @@ class Search {
                 if (in_order(a, b) || &first != &second) try_changes({a, b});
     }
 
-    void try_triples(const std::vector<OptionChange>& changes) {
-        for (const OptionChange& a : changes)
-            for (const OptionChange& b : changes)
-                for (const OptionChange& c : changes)
-                    if (in_order(a, b) && in_order(b, c)) try_changes({a, b, c});
+    /// Two changes of the first kind and one of the second.
+    void try_triples(const std::vector<OptionChange>& first,
+                     const std::vector<OptionChange>& second) {
+        for (const OptionChange& a : first)
+            for (const OptionChange& b : first)
+                for (const OptionChange& c : second)
+                    if (in_order(a, b) && (in_order(b, c) || &first != &second))
+                        try_changes({a, b, c});
     }
 
     /// Keeps the first value that fits for each combination of options: the nearest.

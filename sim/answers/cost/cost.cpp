@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/base/input_error.h"
@@ -199,6 +200,10 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const Prediction& report) {
     const NodeShare& share = report.share;
+    if (query.gpus_paid && *query.gpus_paid != std::floor(*query.gpus_paid))
+        throw InputError(
+            fmt::format("--gpus-paid is {:g}, expected a whole number of GPUs", *query.gpus_paid),
+            "gpus_paid");
     if (const double all = share.nodes() * share.node_gpus;
         query.gpus_paid && all > 0 && *query.gpus_paid > all)
         throw InputError(fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the "

@@ -97,13 +97,14 @@ class PlanSearch {
 
     /// Activations of a long feed-forward take memory that attention's output would use better.
     void try_chunks() {
+        constexpr std::int64_t kFewChunks = 4;
         const auto try_all = [&](const TrainingSpec& base) {
             try_micro_batches(base);
             if (is_free("passes")) try_passes(base);
         };
         try_all(asked_);
         if (!may_set("feed_forward_chunk_tokens") ||
-            asked_.micro_batch_block().tokens() <= 4 * kFeedForwardChunk)
+            asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
             return;
         TrainingSpec in_chunks = asked_;
         in_chunks.feed_forward_chunk_tokens = kFeedForwardChunk;
@@ -158,41 +159,35 @@ class PlanSearch {
         return out;
     }
 
-    /// Tries the first number of these layers in all ways, others like the fastest before, the best
-    /// in all ways; again where another way is faster there. With `like`, tries all like that one.
-    void try_best_number(TrainingSpec start, Layers layers, Seconds without,
-                         std::optional<TrainingSpec> like = {}) {
-        for (const bool all_ways = !like;;) {
-            start.*layers = nearest_number(model_.layer_count(), without, [&](auto number) {
-                start.*layers = number;
-                const TimedTraining found = try_ways(start, like ? &*like : nullptr).fastest;
-                if (found.billed != kNever) like = found.training;
-                return found.billed;
-            });
-            if (!all_ways || !like || start.*layers == 0) return;
-            const TimedTraining best = try_ways(start).fastest;
-            if (best.billed == kNever || is_like(best.training, *like)) return;
-            like = best.training;
-        }
-    }
-
     /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
-    /// Each number of passes has its best, since more passes leave the optimizer more time.
+    /// Each number of passes has its best, since more passes leave the optimizer more time. All
+    /// ways are tried with the first number and the best, those of the first with the others.
     void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
         const bool visit = layers == &TrainingSpec::visiting_layers;
-        if (may_set(visit ? "visiting_layers" : "deferred_layers") &&
-            visit == (asked_.clipping == Clipping::exact))
-            try_best_number(from.base, layers, from.fastest.billed);
+        if (!may_set(visit ? "visiting_layers" : "deferred_layers") ||
+            visit != (asked_.clipping == Clipping::exact))
+            return;
+        TrainingSpec start = from.base;
+        std::optional<TrainingSpec> like;
+        NearestLayers near;
+        start.*layers = nearest_number(model_.layer_count(), from.fastest.billed, [&](auto number) {
+            start.*layers = number;
+            const TimedTraining found = try_ways(start, like ? &*like : nullptr, &near).fastest;
+            if (!like && found.billed != kNever) like = found.training;
+            return found.billed;
+        });
+        if (like && start.*layers > 0) try_ways(start);
     }
 
     /// What layers keep on the host needs two places on the device, which smaller micro-batches
     /// make smaller.
     void try_host_kept_layers() {
-        for (const Found& found : by_time())
-            if (const TrainingSpec& best = found.fastest.training;
-                may_set("host_kept_layers") && best.passes == 1 && !best.saves_half() &&
-                best.recompute != Recompute::none)
+        if (!may_set("host_kept_layers")) return;
+        for (const Found& found : by_time()) {
+            const TrainingSpec& best = found.fastest.training;
+            if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
                 try_host_kept_layers(best);
+        }
     }
     void try_host_kept_layers(const TrainingSpec& without) {
         TrainingSpec start = without;
@@ -202,8 +197,12 @@ class PlanSearch {
             const std::int64_t sequences = without.micro_batch_sequences();
             if (parts > 1 && (!is_free("micro_batch") || sequences % parts != 0)) return;
             if (parts > 1) start.micro_batch = sequences / parts;
-            try_best_number(start, &TrainingSpec::host_kept_layers, kNever,
-                            parts > 1 ? std::optional(trials_.best().training) : std::nullopt);
+            const TrainingSpec best = trials_.best().training;
+            NearestLayers near;
+            nearest_number(model_.layer_count(), kNever, [&](auto layers) {
+                start.host_kept_layers = layers;
+                return try_ways(start, parts > 1 ? &best : nullptr, &near).fastest.billed;
+            });
             if (parts > 1 && trials_.best().billed == before) return;
         }
     }
@@ -217,10 +216,6 @@ class PlanSearch {
             if (found.fastest.training.resident_layers == model_.layer_count()) continue;
             TrainingSpec arriving = found.base;
             arriving.stream_weights = Compute::fp8;
-            arriving.deferred_layers = found.fastest.training.deferred_layers;
-            try_ways(arriving, &found.fastest.training);
-            // Other ways and numbers of deferred layers bring a part of the gain, not all of it.
-            if (trials_.best().billed * (1 + kLeastGain / 2) >= without.billed) continue;
             arriving.deferred_layers = asked_.deferred_layers;
             try_numbers(try_ways(arriving));
         }
@@ -236,21 +231,25 @@ class PlanSearch {
             if (found.fastest.billed != kNever) try_weight_codes(found.fastest.training);
     }
     void try_weight_codes(TrainingSpec training) {
-        const std::int64_t fewer = is_free("resident_layers") ? 5 : 0,
-                           most = training.resident_layers;
-        const std::int64_t least = std::max<std::int64_t>(0, most - fewer);
-        for (; training.resident_layers >= least; --training.resident_layers)
+        constexpr std::int64_t kFewer = 5;
+        const std::int64_t most = training.resident_layers;
+        for (std::int64_t less = 0; less <= (is_free("resident_layers") ? kFewer : 0); ++less) {
+            training.resident_layers = most - less;
+            if (training.resident_layers < 0) return;
             if (std::optional<Planned> one = space_.fitting(training))
                 trials_.try_plan(
                     space_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
+        }
     }
 
-    /// The fastest step that was simulated, of all ways or of those like a training's.
-    Found try_ways(const TrainingSpec& base, const TrainingSpec* like = nullptr) {
+    /// The fastest step that was simulated, of all ways or of those like a training's. With `near`,
+    /// each way begins at its number of resident layers, and leaves the best there.
+    Found try_ways(const TrainingSpec& base, const TrainingSpec* like = nullptr,
+                   NearestLayers* near = nullptr) {
         Found found{{base}, base};
         for (const PlanWay& way : space_.ways(base, like)) {
             if (!trials_.could_gain(way.at_least)) continue;
-            const TimedTraining fastest = trials_.try_layers(way, like);
+            const TimedTraining fastest = trials_.try_layers(way, near);
             if (fastest.billed < found.fastest.billed) found.fastest = fastest;
         }
         const auto [known, is_new] = of_passes_.try_emplace(base.passes, found);
@@ -260,14 +259,13 @@ class PlanSearch {
 
     /// Drops changes not worth their memory; says the step time without each of the others.
     PlanChoice with_reasons(PlanChoice choice) {
+        const Option& keep_last_layers = training_option("keep_last_layers");
         for (const Option& option : training_options()) {
             if (option.get(choice.training) == option.get(asked_)) continue;
             TrainingSpec without = choice.training;
             option.set(without, option.get(asked_));
             // The same plan: its last layers keep everything as all others do.
-            if (without.recompute == Recompute::none &&
-                &option == &training_option("keep_last_layers"))
-                continue;
+            if (without.recompute == Recompute::none && &option == &keep_last_layers) continue;
             const std::optional<TimedTraining> other = timed(without);
             if (other && other->billed * (1 - kLeastWorth) < trials_.best().billed &&
                 space_.fitting(without))

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "sim/answers/predict/plan_ways.h"
@@ -25,6 +26,12 @@ struct TimedTraining {
     /// bill_beside(); kNever where no rent holds it.
     Seconds billed = kNever;
 };
+
+/// The best number of resident layers of each way that was tried before: by recomputation, homes
+/// of tables, saved inputs and checkpoints, and whether whole layers are kept.
+using NearestLayers =
+    std::map<std::tuple<Recompute, ResidentTables, SavedInputs, CheckpointPlacement, bool>,
+             std::int64_t>;
 
 /// All arguments must outlive it.
 class PlanTrials {
@@ -49,11 +56,12 @@ class PlanTrials {
     /// Of a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);
-    /// Tries numbers of resident layers that fit, with `like` only those near its number, and
-    /// returns the fastest that was simulated.
-    TimedTraining try_layers(const PlanWay& way, const TrainingSpec* like = nullptr);
+    /// Tries numbers of resident layers that fit, and returns the fastest that was simulated. Where
+    /// `near` has the way's best number of before, only those around it; leaves the best there.
+    TimedTraining try_layers(const PlanWay& way, NearestLayers* near);
 
   private:
+    TimedTraining try_layers(const PlanWay& way, std::optional<std::int64_t> near);
     struct Tried {
         TimedTraining timed;         ///< an estimate where the plan cannot be the fastest
         double over_bound = kNever;  ///< factor on the bound, where it is simulated

@@ -17,7 +17,10 @@ double gpus_of_nodes(const NodeShare& share) {
 Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery& query,
                     const NodeShare& share) {
     Purchase out;
-    const double systems = std::ceil(gpus_of_nodes(share) / system.gpus);
+    // One node may be a smaller system than the profile's; several are connected.
+    const bool one_node = share.nodes() == 1;
+    const double needed = one_node ? share.gpus_needed() : gpus_of_nodes(share);
+    const double systems = std::ceil(needed / system.gpus);
     out.usd = systems * system.usd;
     out.gpus = systems * system.gpus;
     out.systems = systems;
@@ -25,6 +28,11 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
         fmt::format("{:g} whole system{} of {:g} GPU{}; {}", systems, systems == 1 ? "" : "s",
                     system.gpus, system.gpus == 1 ? "" : "s", system.source);
     out.inputs = system.inputs;
+    if (one_node && systems > 1)
+        out.missing = fmt::format(
+            "a system of {:g} GPU{} does not hold the plan, which needs {:g} GPUs of one node; "
+            "give the whole as --price-usd",
+            system.gpus, system.gpus == 1 ? "" : "s", needed);
     const double more_gb = std::max(0.0, memory_gb - system.memory_gb);
     if (query.node_usd)
         out.origin += "; --node-usd has no effect, as the system's price includes its node";
@@ -35,6 +43,7 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
                 "memory";
         return out;
     }
+    if (!out.missing.empty()) return out;
     if (query.memory_usd_per_gb) {
         out.usd += systems * more_gb * *query.memory_usd_per_gb;
         out.origin += fmt::format("; with {:g} GB more host memory", more_gb);
@@ -114,7 +123,7 @@ Payment bought(const Purchase& purchase, const NodeShare& share, const OwnerTerm
     out.usd_per_hour = ownership_usd_per_hour(purchase.usd, terms);
     out.paid = gpus_to_pay(share, 1);
     out.paid->gpus = purchase.gpus;
-    out.paid->of = std::max(out.paid->of, purchase.gpus);
+    out.paid->of = purchase.gpus;
     out.paid->whole = true;
     out.pays_electricity = true;
     out.price_usd = purchase.usd;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <limits>
+#include <cmath>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -25,13 +25,22 @@ constexpr std::array<std::string_view, kColumns> kNames = {"machine", "provider"
 
 using Cells = std::vector<std::string>;
 
+/// Cells may stand in double quotes, and then hold commas (RFC 4180).
 Cells cells_of(const std::string& line) {
-    Cells out;
-    std::istringstream stream(line + ",");
-    for (std::string cell; std::getline(stream, cell, ',');) {
+    Cells out = {""};
+    bool quoted = false;
+    for (const char c : line) {
+        if (c == '"')
+            quoted = !quoted;
+        else if (c == ',' && !quoted)
+            out.emplace_back();
+        else
+            out.back() += c;
+    }
+    for (std::string& cell : out) {
         const auto first = cell.find_first_not_of(" \t\r");
         const auto last = cell.find_last_not_of(" \t\r");
-        out.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
+        cell = first == std::string::npos ? "" : cell.substr(first, last - first + 1);
     }
     return out;
 }
@@ -86,7 +95,8 @@ class Line {
         constexpr double kHigh = 1e10;
         const std::string cell = text(column);
         if (cell.empty()) return 0;
-        const std::optional<double> value = parse_number(cell);
+        std::optional<double> value = parse_number(cell);
+        if (!value) value = parse_amount(cell);  // "$260,000"
         if (!value || !(*value >= low && *value <= kHigh))
             throw InputError(fmt::format("{}: {} is \"{}\", expected a number from {:g} to {:g}",
                                          where_, kNames[column], cell, low, kHigh));
@@ -131,6 +141,9 @@ Quote quote_of(const Line& line, const std::string& file, const std::string& whe
             where, out.date));
     line.required(kGpus);
     out.gpus = line.number(kGpus, 1);
+    if (out.gpus != std::floor(out.gpus))
+        throw InputError(
+            fmt::format("{}: gpus is \"{}\", expected a whole number", where, line.text(kGpus)));
     out.usd_per_hour = line.number(kUsdPerHour, kLeastUsd);
     out.usd = line.number(kUsd, kLeastUsd);
     out.file = file;
@@ -148,9 +161,11 @@ std::string name_of(const Quote& quote) { return quote.file + ": " + quote.provi
 }  // namespace
 
 std::vector<Quote> read_quotes(const std::string& file) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // as spreadsheets write it
     std::istringstream stream(read_text_file(file));
     std::string text;
     std::getline(stream, text);
+    if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     const Cells header = cells_of(text);
     const auto columns = places(header, file);
     std::vector<Quote> out;
@@ -179,7 +194,7 @@ PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& qu
                                      .kind = OfferKind::quoted,
                                      .usd_per_hour = quote.usd_per_hour / quote.gpus,
                                      .rented_gpus = quote.gpus,
-                                     .most_gpus = std::numeric_limits<double>::infinity(),
+                                     .most_gpus = quote.gpus,
                                      .date = quote.date,
                                      .source = quote.file});
             continue;

@@ -28,19 +28,18 @@ TEST_CASE("quotes: a file of bids becomes offers and a purchase", "[cost]") {
     const PriceList prices = price_list(read_machine_profile("h200-sxm-pcie5"), quotes);
     REQUIRE(rents(prices).size() == 2);  // the listed rents do not mix with quotes
     CHECK(rents(prices).front().usd_per_hour == 3);
-    // Needs 6 of 8 GPUs: Cloud A rents 8 of them, Cloud B twice 4.
+    // Needs 6 of 8 GPUs: Cloud A rents 8 of them; two offers of 4 are no node.
     const NodeShare share{.gpus = 1, .node_gpus = 8, .host_memory = 0.7};
     const auto typical = typical_rent(prices, share);
     REQUIRE(typical.has_value());
     CHECK(typical->usd_per_hour == 24);
-    CHECK_THAT(typical->origin,
-               ContainsSubstring("quoted, 2026-11-02, the lower median of 2 quotes "
-                                 "from $3.00 to $5.00 a GPU"));
-    // A node of 8 is two of the dealer's systems, at $35,000 a GPU the cheaper ones.
+    CHECK_THAT(typical->origin, ContainsSubstring("quoted, 2026-11-02"));
+    // The same for purchases. A plan of 4 GPUs has the smaller system.
     const Purchase all = purchase(prices, {}, share);
-    CHECK(all.usd == 280'000);
+    CHECK(all.usd == 320'000);
     CHECK(all.missing.empty());
-    CHECK_THAT(all.origin, ContainsSubstring("quoted by Dealer, 2026-11-05"));
+    CHECK_THAT(all.origin, ContainsSubstring("quoted by Maker, 2026-11-04"));
+    CHECK(purchase(prices, {}, {.gpus = 4, .node_gpus = 8}).usd == 140'000);
     // One GPU with a host of its own: half a node at $140,000, though a GPU of it costs no less.
     CHECK(purchase(prices, {}, {.gpus = 1, .node_gpus = 1}).usd == 140'000);
 }
@@ -51,8 +50,17 @@ TEST_CASE("quotes: of systems of several sizes the least dollars are paid", "[co
         "Maker,h200-sxm-pcie5,8,240000,2026-11-04\n"
         "Dealer,h200-sxm-pcie5,4,140000,2026-11\n");
     const PriceList prices = price_list(read_machine_profile("h200-sxm-pcie5"), quotes);
+    CHECK(prices.systems.size() == 2);
     CHECK(purchase(prices, {}, {.gpus = 8, .node_gpus = 8}).usd == 240'000);
     CHECK(purchase(prices, {}, {.gpus = 4, .node_gpus = 4}).usd == 140'000);
+}
+
+TEST_CASE("quotes: a file of a spreadsheet may have a byte order mark and quoted cells", "[cost]") {
+    const std::vector<Quote> quotes = quotes_of(
+        "\xEF\xBB\xBFmachine,provider,date,gpus,usd\r\n"
+        "h200-sxm-pcie5,\"Maker, Inc.\",2026-11-04,8,\"$260,000\"\r\n");
+    CHECK(quotes.front().provider == "Maker, Inc.");
+    CHECK(quotes.front().usd == 260'000);
 }
 
 TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]") {
@@ -78,6 +86,8 @@ TEST_CASE("quotes: a mistake is named with its line, column and value", "[cost]"
     CHECK_THAT(message(header + "h200-sxm,A,2026,8,1,\n"), ContainsSubstring("did you mean"));
     CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,none,1,\n"),
                ContainsSubstring("line 2: gpus is \"none\", expected a number from 1"));
+    CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,2.5,1,\n"),
+               ContainsSubstring("gpus is \"2.5\", expected a whole number"));
     CHECK_THAT(message(header + "h200-sxm-pcie5,A,2026,8,1,2\n"),
                ContainsSubstring("expected one of them"));
     for (const char* const date : {"2026-13-45", "2026-02-30", "26-11", "2026-", "today"})
