@@ -212,6 +212,7 @@ void StartPage::planInDetail() {
     PlannedScenario planned = run_scenario(*asked);
     planned.machine.machine = asked->owned;
     planned.name = automatic_name(planned);
+    edited_ = false;
     Q_EMIT chosen(planned);
 }
 

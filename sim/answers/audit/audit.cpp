@@ -19,9 +19,9 @@ double parameters(const Claim& claim) { return static_cast<double>(total_paramet
 
 double gpus(const Claim& claim) { return static_cast<double>(claim.training.gpus); }
 
-/// Number of machines that hold the GPUs; one if the number of GPUs per machine is not known.
+/// Number of hosts of the GPUs; one if the number of GPUs per host is not known.
 double nodes(const Claim& claim) {
-    const auto in_one = static_cast<double>(claim.machine.interconnect.gpus_per_node);
+    const double in_one = claim.machine.host.gpus;
     return in_one > 0 ? std::ceil(gpus(claim) / in_one) : 1;
 }
 

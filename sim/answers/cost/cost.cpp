@@ -133,6 +133,25 @@ Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Pr
     return out;
 }
 
+/// At most the GPUs of the plan's nodes, or what an offer rents at least.
+void check_gpus_paid(const MachineMoney& money, const CostQuery& query, const Prediction& report) {
+    if (!query.gpus_paid) return;
+    const NodeShare& share = report.share;
+    if (*query.gpus_paid != std::floor(*query.gpus_paid))
+        throw InputError(
+            fmt::format("--gpus-paid is {:g}, expected a whole number of GPUs", *query.gpus_paid),
+            "gpus_paid");
+    double all = share.nodes() * share.node_gpus;
+    for (const Offer& offer : money.prices.offers)
+        if (all > 0) all = std::max(all, offer.rented_gpus);
+    if (all > 0 && *query.gpus_paid > all)
+        throw InputError(fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the "
+                                     "{} that the plan uses on {}",
+                                     *query.gpus_paid, all, share.nodes() == 1 ? "node" : "nodes",
+                                     report.asked.machine_id),
+                         "gpus_paid");
+}
+
 }  // namespace
 
 std::optional<double> PaidRun::committed_usd() const {
@@ -199,18 +218,7 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
 
 std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
                                   const Prediction& report) {
-    const NodeShare& share = report.share;
-    if (query.gpus_paid && *query.gpus_paid != std::floor(*query.gpus_paid))
-        throw InputError(
-            fmt::format("--gpus-paid is {:g}, expected a whole number of GPUs", *query.gpus_paid),
-            "gpus_paid");
-    if (const double all = share.nodes() * share.node_gpus;
-        query.gpus_paid && all > 0 && *query.gpus_paid > all)
-        throw InputError(fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the "
-                                     "{} that the plan uses on {}",
-                                     *query.gpus_paid, all, share.nodes() == 1 ? "node" : "nodes",
-                                     report.asked.machine_id),
-                         "gpus_paid");
+    check_gpus_paid(money, query, report);
     if (query.usd_per_hour) {
         Payment payment;
         payment.name = query.usd_per_hour_flag;

@@ -123,15 +123,20 @@ PriceList prices_of(const Decision& decision) {
 }
 
 /// Where plans were chosen, each other system has its fastest; else the best candidate's settings
-/// that it has, or beside a cluster those that were asked. A system whose rules these break is left
-/// out.
+/// that it has. Beside a cluster they have its batch alone, on one GPU. A system whose rules these
+/// break is left out.
 void compare_others(Decision& decision) {
     const Candidate& best = *decision.best();
     const bool cluster = best.report().asked.training.schedule->several_gpus;
     const auto& beside = decision.request.chosen_beside;
-    TrainingSpec asked =
-        beside || cluster ? decision.request.training : best.report().asked.training;
-    asked.gpus = 1;
+    TrainingSpec asked = beside ? decision.request.training : best.report().asked.training;
+    if (cluster) {  // the batch of all GPUs on one, with settings of their own
+        TrainingSpec alone;
+        alone.batch = best.report().asked.training.batch;
+        alone.sequence = best.report().asked.training.sequence;
+        alone.compute = best.report().asked.training.compute;
+        asked = alone;
+    }
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared = left_out(best.machine);
     for (const Schedule schedule : schedules_of(best.machine)) {

@@ -90,7 +90,8 @@ std::vector<Schedule> running_systems(const ModelSpec& model, const MachineSpec&
 }
 
 /// One GPU with states in full precision: with our system, else with the fastest that runs there
-/// today. Then the fastest with smaller states.
+/// today. Then the fastest with smaller states: of systems that have no others, and ours where full
+/// ones do not fit.
 std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const std::string& machine,
                                         const MachineSpec& spec) {
     const ModelSpec model = read_model(asked.model);
@@ -134,7 +135,18 @@ std::optional<PlannedScenario> least_short_of(const PlannedScenario& asked,
                          changed_settings(training, least_short(model, spec, training, {})));
 }
 
-/// One GPU with host memory, then nodes until they meet the deadline.
+/// Empty where no plan fits or keeps the rules: a batch of no equal parts, no network.
+std::optional<RunWay> on_nodes(const RunQuestion& question, const PlannedScenario& asked,
+                               const std::string& machine, std::int64_t gpus) {
+    try {
+        const auto plan = fitting_plan(on_gpus(asked, machine, gpus));
+        return plan ? std::optional(candidate_of(question, plan->planned)) : std::nullopt;
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+/// One GPU with host memory, then nodes until they meet the deadline and cost no less.
 void try_machine(const RunQuestion& question, const PlannedScenario& asked,
                  const std::string& machine, const std::function<void(RunWay)>& found) {
     bool any = false;
@@ -156,13 +168,17 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
         }
         const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
         const bool joined = of_node > 1 && joins_gpus(spec);
+        std::optional<RunWay> before;
         for (std::int64_t nodes = 1; joined && nodes <= kMostNodes; nodes *= 2) {
-            const auto plan = fitting_plan(on_gpus(asked, machine, nodes * of_node));
-            if (!plan) continue;
-            RunWay one = candidate_of(question, plan->planned);
-            const bool enough = ends_in_time(question.limits, one.run);
-            tell(std::move(one));
-            if (enough) break;
+            std::optional<RunWay> one = on_nodes(question, asked, machine, nodes * of_node);
+            if (!one) continue;
+            // More GPUs recompute less, so that they may cost less.
+            const bool gains = !before || !before->priced ||
+                               !ends_in_time(question.limits, before->run) ||
+                               (one->priced && one->run.usd.value < before->run.usd.value);
+            if (!gains) break;
+            before = one;
+            tell(*std::move(one));
         }
         if (any) return;
         if (const auto least = least_short_of(asked, machine, spec))
@@ -201,8 +217,13 @@ std::vector<std::string> tried_machines(const RunQuestion& question) {
     if (!question.owned.empty()) out.push_back(question.owned);
     const std::vector<Quote> quotes =
         question.quotes ? read_quotes(*question.quotes) : std::vector<Quote>();
-    for (const std::string& id : priced_machines(quotes))
-        if (id != question.owned) out.push_back(id);
+    const auto add = [&](const std::string& id) {
+        if (std::ranges::find(out, id) == out.end()) out.push_back(id);
+    };
+    std::ranges::for_each(priced_machines(quotes), add);
+    // A quote may be for another size of host memory.
+    for (const Quote& quote : quotes)
+        if (quote.usd_per_hour > 0) add(quote.machine);
     return out;
 }
 

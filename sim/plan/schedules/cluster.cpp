@@ -57,6 +57,15 @@ void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus) {
                 "network.per_gpu_gb_per_s", "gpus");
 }
 
+void check_one_host(const MachineSpec& machine, std::int64_t gpus) {
+    const auto of_host = static_cast<std::int64_t>(std::max(1.0, machine.host.gpus));
+    if (gpus > of_host)
+        throw InputError(fmt::format("--gpus is {}, expected at most the {} of a node of {}; give "
+                                     "fewer, or --set host.gpus=NUMBER",
+                                     gpus, of_host, machine.id),
+                         "gpus");
+}
+
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses) {
     Operation operation = copy_operation(ring_bytes(collective, size, gpus), std::move(uses));

@@ -17,6 +17,9 @@ bool joins_gpus(const MachineSpec& machine);
 /// Throws InputError if the machine lacks what that many GPUs need.
 void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus);
 
+/// Throws InputError if more GPUs than share a host are asked of a system that keeps states there.
+void check_one_host(const MachineSpec& machine, std::int64_t gpus);
+
 /// A collective over an array of `size` bytes, in `messages` calls.
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
                                std::vector<BufferId> uses = {});

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "sim/base/input_error.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/schedules/pytorch.h"
 #include "sim/plan/schedules/roundpipe_layers.h"
@@ -251,15 +252,6 @@ std::vector<Phase> roundpipe_phases() {
     return {{"forward", start, backward}, {"backward", backward, end}};
 }
 
-void check_roundpipe(const MachineSpec& machine, const TrainingSpec& training) {
-    const auto of_node = static_cast<std::int64_t>(std::max(1.0, machine.host.gpus));
-    if (training.gpus > of_node)
-        throw InputError("--gpus is " + std::to_string(training.gpus) + ", expected at most the " +
-                             std::to_string(of_node) + " of a node of " + machine.id +
-                             "; give fewer, or --set host.gpus=NUMBER",
-                         "gpus");
-}
-
 }  // namespace
 
 ScheduleRecord roundpipe_schedule() {
@@ -271,7 +263,7 @@ ScheduleRecord roundpipe_schedule() {
         .measured_system = "RoundPipe",
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
-                check_roundpipe(machine, training);
+                check_one_host(machine, training.gpus);
                 return RoundPipe(model, machine, training).plan();
             },
         .options = {"gpus", "passes", "update", "adapter_rank", "busy_experts"},

@@ -182,6 +182,7 @@ class Zero3Offload : public Zero3Pass {
 /// Parameters on one GPU would need no gathering.
 void check_zero3(const MachineSpec& machine, const TrainingSpec& training) {
     check_machine_of_gpus(machine, training.gpus);
+    check_one_host(machine, training.gpus);
     if (training.offload_params == 0 && training.gpus == 1)
         throw InputError(
             "--offload-params is 0 on one GPU, expected several GPUs that divide the parameters; "

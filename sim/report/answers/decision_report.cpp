@@ -129,9 +129,11 @@ std::string other_systems(const Decision& decision) {
         if (!system.fits())
             notes.push_back(fmt::format("{}: {}", system.name,
                                         fmt::join(misfit_words(*decision.other, system), "; ")));
+    const bool cluster = decision.best()->report().asked.training.schedule->several_gpus;
     const char* const settings =
         decision.request.chosen_beside
             ? "Each system has its own schedule, with its fastest plan for the batch."
+        : cluster ? "Each system has its own schedule, with the batch above on one GPU."
         : decision.request.advise
             ? "Each system has its own schedule and uses the settings above that it has; the best "
               "settings of each were not searched."

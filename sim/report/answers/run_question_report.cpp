@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/run_question.h"
@@ -65,8 +66,11 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
         {"owned", "", Unit::flag, &RunWay::owned},
         {"meets", question.limits.any() ? "meets all" : "", Unit::flag,
          [&](auto& one) {
-             const bool unknown = !one.priced && ends_in_time(question.limits, one.run);
-             return unknown ? Cell().shown_as("no price") : Cell(meets(question, one));
+             if (!one.priced && ends_in_time(question.limits, one.run))
+                 return Cell().shown_as("no price");
+             const bool may_miss = meets(question, one) &&
+                                   !limit_warnings(question.limits, one.run, one.priced).empty();
+             return may_miss ? Cell(true).shown_as("maybe") : Cell(meets(question, one));
          }},
         {"days", "days", Unit::ratio,
          [](auto& one) {
@@ -101,9 +105,10 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
                            const std::vector<RunPick>& picks) {
     std::string machines;
     std::size_t count = 0;
+    std::set<std::string> named;
     for (const RunPick& pick : picks) {
         const RunWay& one = ways[pick.candidate];
-        if (one.owned) continue;
+        if (one.owned || !one.has_full_states() || !named.insert(one.name()).second) continue;
         machines +=
             one.gpus() == 1
                 ? " --machine " + shell_quoted(one.machine())
@@ -121,19 +126,21 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
 
 std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>& ways) {
     std::ptrdiff_t fitting = 0, meeting = 0;
-    std::vector<std::string> unpriced, alone, without = tried_machines(question);
+    std::set<std::string> unpriced, alone, one_node, without;
+    for (const std::string& id : tried_machines(question)) without.insert(id);
     for (const RunWay& one : ways) {
+        const MachineSpec& machine = one.answer->scenario.machine;
+        if (machine.host.gpus > 1 && !joins_gpus(machine)) alone.insert(one.machine());
+        if (joins_gpus(machine) && !machine.interconnect.has_network())
+            one_node.insert(one.machine());
         if (!one.fits()) continue;
         ++fitting;
         meeting += meets(question, one);
+        without.erase(one.machine());
         const std::string& no_rent = one.answer->cost.no_rent;
         if (!one.priced)
-            unpriced.push_back(no_rent.empty() ? one.name()
-                                               : fmt::format("{} ({})", one.name(), no_rent));
-        const MachineSpec& machine = one.answer->scenario.machine;
-        if (machine.host.gpus > 1 && !joins_gpus(machine) && std::erase(without, one.machine()) > 0)
-            alone.push_back(one.machine());
-        std::erase(without, one.machine());
+            unpriced.insert(no_rent.empty() ? one.name()
+                                            : fmt::format("{} ({})", one.name(), no_rent));
     }
     std::string out = fitting == 0
                           ? "The model fits no machine with a price"
@@ -141,13 +148,20 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     if (const std::string limits = limits_name(question.limits); !limits.empty() && fitting > 0)
         out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
     out += ".";
-    const auto add = [&](const char* sentence, std::vector<std::string> names) {
-        std::ranges::sort(names);
+    if (without.contains(question.owned))
+        out += fmt::format(" Your machine {} has no plan that fits.", question.owned);
+    const auto add = [&](const char* sentence, const std::set<std::string>& names) {
         if (!names.empty()) out += fmt::format(" {}: {}.", sentence, fmt::join(names, ", "));
     };
     add("Not proposed, since no price is known", unpriced);
-    add("Tried with one GPU alone, since the rate between GPUs is not known", alone);
+    add("Tried with one GPU alone, since it is not known which GPUs are connected how fast", alone);
+    add("Tried with one node alone, since the rate of the network is not known", one_node);
     add("Left out, since no program that runs there today has a plan that fits", without);
+    if (question.quotes &&
+        std::ranges::any_of(read_quotes(*question.quotes), [](auto& one) { return one.usd > 0; }))
+        out +=
+            fmt::format(" Purchases of {} are not counted here; `sluice cost --buy` counts them.",
+                        *question.quotes);
     return out;
 }
 
@@ -183,15 +197,21 @@ std::string run_explanation(const RunWay& one) {
 }
 
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
-    if (ways.empty()) return ways_summary(question, ways) + "\n";
+    if (std::ranges::none_of(ways, &RunWay::fits)) {
+        std::string out = ways_summary(question, ways) + "\n";
+        for (const std::string& one : misfit_sentences(ways)) out += one + "\n";
+        return out;
+    }
     const AskedStep& asked = ways.front().answer->report().asked;
     std::string out =
         fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,
                     format_count(asked.parameters), task_name(question.task),
                     format_short_count(question.tokens), limits_words(question.limits));
-    out += fmt::format("{} tokens a step, in sequences of {}; each way with its fastest settings\n",
-                       format_thousands(static_cast<double>(asked.training.tokens())),
-                       format_thousands(static_cast<double>(asked.training.sequence)));
+    out += fmt::format(
+        "{} tokens a step, in sequences of {}; each way with its fastest settings; nodes are "
+        "doubled until a run ends in time and more cost no less\n",
+        format_thousands(static_cast<double>(asked.training.tokens())),
+        format_thousands(static_cast<double>(asked.training.sequence)));
     int number = 0;
     const std::vector<RunPick> picks = pick_ways(question, ways);
     for (const RunPick& pick : picks) {
@@ -206,19 +226,18 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
     const std::vector<std::string> misfits = misfit_sentences(ways);
     if (!misfits.empty())
         out += fmt::format(
-            "The plans that lack the least memory, with states of the fewest bytes that the "
-            "system has:\n  {}\n",
+            "What a plan of one GPU lacks there, with states of the fewest bytes that its system "
+            "has:\n  {}\n",
             fmt::join(misfits, "\n  "));
     out += fmt::format(
         "{}\n`./dev predict` tells the memory and the time of a step, `sluice "
         "cost` all ways to pay for it.",
         to_text(ways_table(question, ways)));
     const std::string report = report_command(question, ways, picks);
-    return out +
-           (report.empty()
-                ? "\n"
-                : fmt::format(" One page on these machines, each with its fastest plan:\n{}\n",
-                              report));
+    return out + (report.empty() ? "\n"
+                                 : fmt::format(" One page on the machines that are rented, each "
+                                               "with its fastest plan:\n{}\n",
+                                               report));
 }
 
 std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways) {

@@ -51,8 +51,9 @@ struct PriceList {
     std::optional<double> gpu_usd;  ///< the GPU alone, without a host
     std::string gpu_source;
     std::vector<SystemPrice> systems;  ///< the quoted ones if there are any, else the profile's
-    double memory_gb = 0;              ///< of the host; in an orderable size if the user gives it
-    std::string unpriced = {};         ///< host memory that no price includes: unpriced_memory()
+    bool systems_quoted = false;
+    double memory_gb = 0;       ///< of the host; in an orderable size if the user gives it
+    std::string unpriced = {};  ///< host memory that no price includes: unpriced_memory()
 
     bool empty() const { return offers.empty() && !gpu_usd && systems.empty(); }
 };

@@ -14,6 +14,12 @@ double gpus_of_nodes(const NodeShare& share) {
     return share.node_gpus == 0 ? share.gpus : share.nodes() * share.node_gpus;
 }
 
+std::string network_missing(double nodes) {
+    return fmt::format(
+        "the price of the network between {:g} nodes is not known; give the whole as --price-usd",
+        nodes);
+}
+
 Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery& query,
                     const NodeShare& share) {
     Purchase out;
@@ -23,7 +29,6 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
     const double systems = std::ceil(needed / system.gpus);
     out.usd = systems * system.usd;
     out.gpus = systems * system.gpus;
-    out.systems = systems;
     out.origin =
         fmt::format("{:g} whole system{} of {:g} GPU{}; {}", systems, systems == 1 ? "" : "s",
                     system.gpus, system.gpus == 1 ? "" : "s", system.source);
@@ -33,6 +38,7 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
             "a system of {:g} GPU{} does not hold the plan, which needs {:g} GPUs of one node; "
             "give the whole as --price-usd",
             system.gpus, system.gpus == 1 ? "" : "s", needed);
+    if (!one_node && systems > 1) out.missing = network_missing(systems);
     const double more_gb = std::max(0.0, memory_gb - system.memory_gb);
     if (query.node_usd)
         out.origin += "; --node-usd has no effect, as the system's price includes its node";
@@ -97,7 +103,8 @@ Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeSha
                         .origin = "--price-usd, as given",
                         .given = {{"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)}}};
     // Numbers of the user come before the profile's whole systems.
-    const bool in_parts = prices.gpu_usd && (prices.systems.empty() || query.node_usd);
+    const bool in_parts =
+        prices.gpu_usd && (prices.systems.empty() || (query.node_usd && !prices.systems_quoted));
     if (prices.systems.empty() && !prices.gpu_usd)
         return {.gpus = gpus_of_nodes(share),
                 .missing =
@@ -105,12 +112,8 @@ Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeSha
                     "--price-usd"};
     Purchase out =
         in_parts ? of_parts(prices, query, share) : of_cheapest_systems(prices, query, share);
-    const bool sold_as_one = out.systems == 1;
-    if (share.nodes() > 1 && !sold_as_one && out.missing.empty())
-        out.missing = fmt::format(
-            "the price of the network between {:g} nodes is not known; give the whole as "
-            "--price-usd",
-            share.nodes());
+    if (in_parts && share.nodes() > 1 && out.missing.empty())
+        out.missing = network_missing(share.nodes());
     return out;
 }
 

@@ -13,8 +13,7 @@ namespace sluice {
 
 struct Purchase {
     double usd = 0;
-    double gpus = 0;     ///< of the machines
-    double systems = 0;  ///< that are sold as a whole; 0: parts, or a price as given
+    double gpus = 0;  ///< of the machines
     std::string origin = {};
     std::vector<std::string> inputs = {};  ///< paths of the profile's numbers
     std::optional<GivenPrice> given = {};

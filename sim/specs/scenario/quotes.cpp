@@ -205,7 +205,8 @@ PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& qu
                            .inputs = {name_of(quote)},
                            .source = fmt::format("quoted by {}, {}", quote.provider, quote.date)});
     }
-    if (!systems.empty()) prices.systems = std::move(systems);
+    prices.systems_quoted = !systems.empty();
+    if (prices.systems_quoted) prices.systems = std::move(systems);
     sort_offers(prices.offers);
     return prices;
 }
