@@ -261,6 +261,13 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                           query.terms);
     if (!answer.payment)
         answer.no_rent = no_rent_holds(money.prices, report.share, query.gpus_paid);
+    const bool quoted = money.prices.systems_quoted ||
+                        std::ranges::any_of(money.prices.offers, [](const Offer& offer) {
+                            return offer.kind == OfferKind::quoted;
+                        });
+    if (!query.quotes.empty() && !quoted)
+        answer.assumptions.emplace_back(
+            "none of the quotes is for this machine and its host memory, so listed prices count");
     add_others(answer, report, machine, money, query);
     compare_ways(answer, report, machine, money, query);
     const bool any_price = answer.payment || !answer.others.empty();

@@ -173,9 +173,9 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
             std::optional<RunWay> one = on_nodes(question, asked, machine, nodes * of_node);
             if (!one) continue;
             // More GPUs recompute less, so that they may cost less.
-            const bool gains = !before || !before->priced ||
-                               !ends_in_time(question.limits, before->run) ||
-                               (one->priced && one->run.usd.value < before->run.usd.value);
+            const bool gains =
+                !before || !ends_in_time(question.limits, before->run) ||
+                (before->priced && one->priced && one->run.usd.value < before->run.usd.value);
             if (!gains) break;
             before = one;
             tell(*std::move(one));

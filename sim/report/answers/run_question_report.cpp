@@ -14,6 +14,7 @@
 #include "sim/report/answers/beside_speed.h"
 #include "sim/report/report.h"
 #include "sim/specs/machine/default_host.h"
+#include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -44,14 +45,19 @@ std::string precision_of(const TrainingSpec& training) {
                : fmt::format("optimizer state in reduced precision ({})", states_of(training));
 }
 
+/// With the command of the settings that would fit, if any are known.
 std::vector<std::string> misfit_sentences(const std::vector<RunWay>& ways) {
     std::vector<std::string> out;
-    for (const RunWay& one : ways)
-        if (!one.fits())
-            out.push_back(
-                misfit_sentence(fmt::format("{} with {}", one.name(),
-                                            one.answer->report().asked.training.schedule->name),
-                                one.answer->report()));
+    for (const RunWay& one : ways) {
+        if (one.fits()) continue;
+        const Prediction& report = one.answer->report();
+        out.push_back(misfit_sentence(
+            fmt::format("{} with {}", one.name(), report.asked.training.schedule->name), report));
+        if (!report.advice.suggestions.empty())
+            out.back() +=
+                " " + command_line(with_settings(one.answer->planned,
+                                                 report.advice.suggestions.front().settings));
+    }
     return out;
 }
 

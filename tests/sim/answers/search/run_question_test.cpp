@@ -189,3 +189,31 @@ TEST_CASE("choose: predict tells the speed of a proposed way, and further nodes 
         }
     }
 }
+
+TEST_CASE("choose: what the owned machine lacks is told", "[search]") {
+    using namespace sluice::test;
+    const Result text = shell(
+        kSluice +
+        "choose --model deepseek-v3 --tokens 1B --seq 4096 --owned gh200-480gb --json 2>/dev/null");
+    CHECK(text.status == 0);
+    const auto answer = nlohmann::json::parse(text.output);
+    const std::string summary = answer["summary"];
+    CHECK_THAT(summary, ContainsSubstring("Your machine gh200-480gb has no plan that fits.") &&
+                            ContainsSubstring("Tried with one GPU alone, since ") &&
+                            ContainsSubstring("Left out, since "));
+    // It needs memory that the machine lacks, and the sentence says how much.
+    const auto& misfits = answer["do_not_fit"];
+    CHECK(std::ranges::any_of(misfits, [](const std::string& one) {
+        return one.starts_with("gh200-480gb with ") && one.find(" (short ") != std::string::npos;
+    }));
+    // Sixteen nodes hold it.
+    CHECK(answer["picks"][0]["way"] == "128 x b300-sxm");
+}
+
+TEST_CASE("zero3-offload: all GPUs share one host", "[search]") {
+    using namespace sluice::test;
+    check_sluice_mistake(
+        "predict --model qwen2.5-7b --machine h200-sxm-pcie5 --schedule zero3-offload --gpus 16 "
+        "--batch 16",
+        {"--gpus is 16, expected at most the 8 of a node of h200-sxm-pcie5"});
+}

@@ -77,6 +77,9 @@ TEST_CASE("payment: a rent holds for as many GPUs as its provider connects", "[c
     CHECK(!holds(single, {1, 8, 0.13}));
     // A machine whose node is not known has no such limit.
     CHECK(holds(offer(1), {16, 0, 0.1}));
+    // A tray of four GPUs with two hosts is rented as one.
+    CHECK(holds(offer(1, 4), {4, 2, 0.1}));
+    CHECK(!holds(offer(1, 4), {8, 2, 0.1}));
 }
 
 TEST_CASE("payment: the typical rent is the median of what the plan pays", "[cost]") {
