@@ -53,8 +53,7 @@ std::string read_text_file(const std::string& path) {
                         path));
     if (text.size() > kMaxInputBytes) {
         throw InputError(
-            fmt::format("{}: larger than {} MiB, expected a JSON text; name another file", path,
-                        kMaxInputBytes >> 20));
+            fmt::format("{}: larger than {} MiB; name another file", path, kMaxInputBytes >> 20));
     }
     return text;
 }

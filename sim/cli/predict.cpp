@@ -36,7 +36,7 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
         wanted.chosen_beside = &given;
     else if (wanted.suggestions)
         wanted.faster_beside = &given;
-    wanted.prices = price_list(s.profile, s.money.quotes);
+    wanted.prices = prices_to_choose_by(s.profile, s.money);
     return predict(s.model, s.machine, s.training, wanted);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "sim/base/input_error.h"
@@ -82,12 +83,12 @@ class Search {
             options.push_back(change.option);
             change.option->set(candidate, change.value);
         }
-        if (found_.size() >= most_ || options == last_options_) return;
+        if (found_.size() >= most_ || combinations_.contains(options)) return;
         candidate.micro_batch = std::min(candidate.micro_batch, candidate.batch_of_a_gpu());
         if (before_each_) before_each_();
         const std::optional<Fit> fit = fit_of(asked_, candidate);
         if (!fit || !fit->fits()) return;
-        last_options_ = options;
+        combinations_.insert(options);
         found_.push_back({candidate, *fit});
     }
 
@@ -95,7 +96,7 @@ class Search {
     const std::size_t most_;
     const std::function<void()>& before_each_;
     std::vector<FittingTraining> found_;
-    std::vector<const Option*> last_options_;
+    std::set<std::vector<const Option*>> combinations_;  ///< that were found to fit
 };
 
 /// Of a step of two such micro-batches if that does not fit: it needs no more memory than one of

@@ -122,7 +122,16 @@ void say_what_power_is_counted(CostAnswer& answer, double train, double paid,
 
 /// Throws InputError if that offer does not rent as many connected GPUs.
 Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Prediction& report) {
-    const Offer& offer = find_offer(prices, *query.offer, report.asked.machine_id);
+    const Offer& named = find_offer(prices, *query.offer, report.asked.machine_id);
+    // A provider may have quoted several sizes.
+    const Offer* best = &named;
+    const auto usd = [&](const Offer& one) {
+        return std::pair(!holds(one, report.share, query.gpus_paid),
+                         rented(one, report.share, query.gpus_paid).usd_per_hour);
+    };
+    for (const Offer& one : prices.offers)
+        if (one.name == named.name && usd(one) < usd(*best)) best = &one;
+    const Offer& offer = *best;
     if (!holds(offer, report.share, query.gpus_paid))
         throw InputError(fmt::format(
             "--offer is \"{}\", which does not connect {:g} GPUs; name another, or give a price by "
@@ -145,11 +154,12 @@ void check_gpus_paid(const MachineMoney& money, const CostQuery& query, const Pr
     for (const Offer& offer : money.prices.offers)
         if (all > 0) all = std::max(all, offer.rented_gpus);
     if (all > 0 && *query.gpus_paid > all)
-        throw InputError(fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the "
-                                     "{} that the plan uses on {}",
-                                     *query.gpus_paid, all, share.nodes() == 1 ? "node" : "nodes",
-                                     report.asked.machine_id),
-                         "gpus_paid");
+        throw InputError(
+            fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the {} that the "
+                        "plan uses on {}, or what an offer rents at least",
+                        *query.gpus_paid, all, share.nodes() == 1 ? "node" : "nodes",
+                        report.asked.machine_id),
+            "gpus_paid");
 }
 
 }  // namespace
@@ -265,7 +275,7 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
                         std::ranges::any_of(money.prices.offers, [](const Offer& offer) {
                             return offer.kind == OfferKind::quoted;
                         });
-    if (!query.quotes.empty() && !quoted)
+    if (!query.quotes.empty() && !quoted && answer.payment && !answer.payment->given)
         answer.assumptions.emplace_back(
             "none of the quotes is for this machine and its host memory, so listed prices count");
     add_others(answer, report, machine, money, query);

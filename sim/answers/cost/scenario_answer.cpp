@@ -24,15 +24,6 @@ std::string text_of(std::string path) {
     }
 }
 
-/// The prices that a choice of plans considers: the named offer alone, if one is named.
-PriceList chosen_prices(PriceList prices, const Scenario& s) {
-    if (!s.money.offer) return prices;
-    Offer named = find_offer(prices, *s.money.offer, s.machine.id);
-    named.kind = OfferKind::rented;
-    prices.offers = {std::move(named)};
-    return prices;
-}
-
 }  // namespace
 
 NamedFiles read_named_files(const PlannedScenario& planned) {
@@ -48,7 +39,7 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
     out.scenario = resolve(planned);
     const Scenario& s = out.scenario;
     const MachineMoney money = machine_money(s.profile, s.machine, s.money);
-    in_field("offer", [&] { wanted.prices = chosen_prices(money.prices, s); });
+    in_field("offer", [&] { wanted.prices = prices_to_choose_by(s.profile, s.money); });
     const std::set<std::string> given = given_options(planned);
     if (wanted.remedies) wanted.faster_beside = &given;
     int stages = 0;
@@ -66,8 +57,8 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
 
 FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed) {
     const Scenario s = resolve(asked);
-    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed,
-                                          chosen_prices(price_list(s.profile, s.money.quotes), s));
+    const PlanChoice choice =
+        choose_plan(s.model, s.machine, s.training, fixed, prices_to_choose_by(s.profile, s.money));
     return {with_settings(std::move(asked), changed_settings(s.training, choice.training)),
             choice.step};
 }

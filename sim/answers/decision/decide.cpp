@@ -37,7 +37,7 @@ CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
 TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
                      const MachineSpec& machine) {
     AdviceRequest advice = *request.advise;
-    advice.prices = price_list(asked.profile, money_of(request, asked).quotes);
+    advice.prices = prices_to_choose_by(asked.profile, money_of(request, asked));
     if (asked.gpus > 0) {
         advice.given.schedule = schedule_with(&ScheduleRecord::several_gpus);
         advice.given.gpus = asked.gpus;
@@ -100,11 +100,12 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits,
                               .suggestions = true,
-                              .prices = money.prices,
+                              .prices = prices_to_choose_by(asked.profile, query),
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
         if (const auto other =
-                best_that_runs(request, machine, money.prices, *request.chosen_beside)) {
+                best_that_runs(request, machine, prices_to_choose_by(asked.profile, query),
+                               *request.chosen_beside)) {
             out.prediction =
                 predict(request.model, machine, *other, {.band = Wanted::Band::always});
             out.name += fmt::format(" ({})", other->schedule->name);
@@ -119,7 +120,7 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
 PriceList prices_of(const Decision& decision) {
     const DecisionRequest& request = decision.request;
     const AskedMachine& asked = request.machines[*decision.chosen];
-    return price_list(asked.profile, money_of(request, asked).quotes);
+    return prices_to_choose_by(asked.profile, money_of(request, asked));
 }
 
 /// Where plans were chosen, each other system has its fastest; else the best candidate's settings
@@ -131,15 +132,21 @@ void compare_others(Decision& decision) {
     const auto& beside = decision.request.chosen_beside;
     TrainingSpec asked = beside ? decision.request.training : best.report().asked.training;
     if (cluster) {  // the batch of all GPUs on one, with settings of their own
-        TrainingSpec alone;
-        alone.batch = best.report().asked.training.batch;
-        alone.sequence = best.report().asked.training.sequence;
-        alone.compute = best.report().asked.training.compute;
-        asked = alone;
+        const TrainingSpec& of_all = best.report().asked.training;
+        asked = {};
+        asked.batch = of_all.batch;
+        asked.sequence = of_all.sequence;
+        asked.compute = of_all.compute;
+        asked.adapter_rank = of_all.adapter_rank;
     }
+    asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared = left_out(best.machine);
     for (const Schedule schedule : schedules_of(best.machine)) {
+        if (asked.adapter_rank > 0 && !has_option(schedule, "adapter_rank")) {
+            not_compared.push_back(fmt::format("{}: it trains no adapters alone", schedule->name));
+            continue;
+        }
         try {
             const TrainingSpec training = training_of(schedule, asked);
             schedules.push_back(training.schedule);

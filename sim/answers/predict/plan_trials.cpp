@@ -112,8 +112,8 @@ TrainingSpec PlanTrials::plainest(TrainingSpec training) const {
 /// range, then of an eighth around the best, ... Steps between the two are taken to exceed their
 /// bounds by half as much as the nearer of these two does, which saves half of the simulations
 /// (70B, batch 8: 70 instead of 132). Where `near` knows the way, the search begins at
-/// its number: a prediction of 70B, batch 32, with exact clipping takes NEWCOUNT simulations
-/// instead of 352.
+/// its number: a prediction of 70B, batch 32, with exact clipping takes 217 simulations instead of
+/// 352.
 TimedTraining PlanTrials::try_layers(const PlanWay& way, NearestLayers* near) {
     const auto key = std::tuple(way.start.training.recompute, way.start.training.resident_tables,
                                 way.start.training.saved_inputs, way.start.training.checkpoints,

@@ -69,9 +69,10 @@ void append_limits(std::string& out, const CostAnswer& answer) {
         answer.payment ? PaidRun{*answer.payment, answer.run}.committed_usd() : std::nullopt;
     if (answer.limits.usd && committed && *committed > *answer.limits.usd &&
         *committed > answer.run.usd.value)
-        sentences.push_back(fmt::format(
-            "That is this run's part of the price: you commit to {}, {} more than the budget.",
-            format_usd(*committed), format_usd(*committed - *answer.limits.usd)));
+        sentences.push_back(
+            fmt::format("This run's dollars are a part of the price: you commit to {}, {} more "
+                        "than the budget.",
+                        format_usd(*committed), format_usd(*committed - *answer.limits.usd)));
     out += fmt::format("limits   {}\n", fmt::join(sentences, " "));
 }
 

@@ -12,8 +12,10 @@
 #include "sim/plan/schedules/cluster.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/beside_speed.h"
+#include "sim/report/answers/findings.h"
 #include "sim/report/report.h"
 #include "sim/specs/machine/default_host.h"
+#include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/changed_scenario.h"
 #include "sim/specs/scenario/state_precision.h"
 
@@ -106,7 +108,8 @@ std::vector<std::string> commands_of(const RunWay& one) {
     return out;
 }
 
-/// The command that compares the picks which are paid for; "" if fewer than two are.
+/// The command that compares the picks which are paid for and have full states, each once; "" if
+/// fewer than two are left.
 std::string report_command(const RunQuestion& question, const std::vector<RunWay>& ways,
                            const std::vector<RunPick>& picks) {
     std::string machines;
@@ -165,9 +168,9 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     add("Left out, since no program that runs there today has a plan that fits", without);
     if (question.quotes &&
         std::ranges::any_of(read_quotes(*question.quotes), [](auto& one) { return one.usd > 0; }))
-        out +=
-            fmt::format(" Purchases of {} are not counted here; `sluice cost --buy` counts them.",
-                        *question.quotes);
+        out += fmt::format(
+            " Purchases of {} count only where no rent is known; `sluice cost --buy` counts them.",
+            *question.quotes);
     return out;
 }
 
@@ -241,7 +244,7 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         to_text(ways_table(question, ways)));
     const std::string report = report_command(question, ways, picks);
     return out + (report.empty() ? "\n"
-                                 : fmt::format(" One page on the machines that are rented, each "
+                                 : fmt::format(" One page on the machines that are paid for, each "
                                                "with its fastest plan:\n{}\n",
                                                report));
 }

@@ -85,6 +85,15 @@ std::vector<MoneyOption> declare_money_options() {
 
 }  // namespace
 
+PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& query) {
+    PriceList prices = price_list(profile, query.quotes);
+    if (!query.offer) return prices;
+    const std::string name = find_offer(prices, *query.offer, profile.id).name;
+    std::erase_if(prices.offers, [&](const Offer& one) { return one.name != name; });
+    for (Offer& one : prices.offers) one.kind = OfferKind::rented;
+    return prices;
+}
+
 const std::vector<MoneyOption>& money_options() {
     static const std::vector<MoneyOption> options = declare_money_options();
     return options;

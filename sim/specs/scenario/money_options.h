@@ -11,7 +11,6 @@
 
 namespace sluice {
 
-/// The user's options about money. At most one of offer, usd_per_hour and buy.
 /// Limits that a person sets to a run.
 struct RunLimits {
     std::optional<double> days, usd;  ///< the deadline, the budget
@@ -20,6 +19,7 @@ struct RunLimits {
     bool operator==(const RunLimits&) const = default;
 };
 
+/// The user's options about money. At most one of offer, usd_per_hour and buy.
 struct CostQuery {
     double tokens = 1e9;
     RunLimits limits;
@@ -37,6 +37,10 @@ struct CostQuery {
     std::optional<double> gpus_paid;
     OwnerTerms terms;
 };
+
+/// The prices by which plans are chosen: the machine's, with the quotes for it; of rents the named
+/// offer alone, if one is named. Throws InputError where the machine has no such offer.
+PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& query);
 
 /// `usd_per_hour`, `--usd-per-hour`.
 struct MoneyOption {

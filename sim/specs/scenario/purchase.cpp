@@ -24,7 +24,7 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
                     const NodeShare& share) {
     Purchase out;
     // One node may be a smaller system than the profile's; several are connected.
-    const bool one_node = share.nodes() == 1;
+    const bool one_node = share.node_gpus > 0 && share.nodes() == 1;
     const double needed = one_node ? share.gpus_needed() : gpus_of_nodes(share);
     const double systems = std::ceil(needed / system.gpus);
     out.usd = systems * system.usd;
@@ -38,7 +38,7 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
             "a system of {:g} GPU{} does not hold the plan, which needs {:g} GPUs of one node; "
             "give the whole as --price-usd",
             system.gpus, system.gpus == 1 ? "" : "s", needed);
-    if (!one_node && systems > 1) out.missing = network_missing(systems);
+    if (share.nodes() > 1 && systems > 1) out.missing = network_missing(systems);
     const double more_gb = std::max(0.0, memory_gb - system.memory_gb);
     if (query.node_usd)
         out.origin += "; --node-usd has no effect, as the system's price includes its node";
@@ -62,8 +62,7 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
     return out;
 }
 
-/// The cheapest for that many GPUs: systems are sold as a whole, so that more of a smaller one can
-/// cost less.
+/// The cheapest that holds the plan.
 Purchase of_cheapest_systems(const PriceList& prices, const CostQuery& query,
                              const NodeShare& share) {
     std::vector<Purchase> all;

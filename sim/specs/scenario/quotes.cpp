@@ -25,12 +25,16 @@ constexpr std::array<std::string_view, kColumns> kNames = {"machine", "provider"
 
 using Cells = std::vector<std::string>;
 
-/// Cells may stand in double quotes, and then hold commas (RFC 4180).
+/// Cells may stand in double quotes, and then hold commas and doubled quotes (RFC 4180).
 Cells cells_of(const std::string& line) {
     Cells out = {""};
     bool quoted = false;
-    for (const char c : line) {
-        if (c == '"')
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const char c = line[i];
+        const bool doubled = quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"';
+        if (doubled)
+            out.back() += line[++i];
+        else if (c == '"')
             quoted = !quoted;
         else if (c == ',' && !quoted)
             out.emplace_back();
@@ -156,7 +160,9 @@ Quote quote_of(const Line& line, const std::string& file, const std::string& whe
 }
 
 /// As an input of a price, in place of a path of the profile.
-std::string name_of(const Quote& quote) { return quote.file + ": " + quote.provider; }
+std::string name_of(const Quote& quote) {
+    return fmt::format("{}: line {}, {}", quote.file, quote.line, quote.provider);
+}
 
 }  // namespace
 
@@ -177,6 +183,7 @@ std::vector<Quote> read_quotes(const std::string& file) {
             throw InputError(fmt::format("{} has {} cells, expected {} as in line 1", where,
                                          cells.size(), header.size()));
         out.push_back(quote_of(Line(cells, columns, where), file, where));
+        out.back().line = number;
     }
     if (out.empty()) throw InputError(fmt::format("{}: no quotes follow line 1", file));
     return out;

@@ -16,15 +16,16 @@ struct Quote {
     double usd_per_hour = 0;  ///< of all; 0 for a purchase
     double usd = 0;           ///< of all; 0 for a rent
     std::string file;
+    int line = 0;
 };
 
 /// A CSV file whose first line names the columns, in any order: machine, provider, date, gpus, and
-/// usd_per_hour or usd or both; each line gives one of the two. Cells hold no commas. Throws
-/// InputError: file, line, column, value, expectation.
+/// usd_per_hour or usd or both; each line gives one of the two. Cells with commas stand in double
+/// quotes. Throws InputError: file, line, column, value, expectation.
 std::vector<Quote> read_quotes(const std::string& file);
 
-/// The prices of a profile and the quotes for its machine: rents as offers; the cheapest purchase
-/// for a GPU replaces the price of the profile's system.
+/// The prices of a profile and the quotes for its machine: rents as offers; purchases
+/// replace the price of the profile's system.
 PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& quotes);
 
 /// Machines of the library for which a price or a quote is known, sorted. The others are test

@@ -42,7 +42,12 @@ TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate
     CHECK(report.advice.suggestions[1].settings.at(0).field == "host_memory");
     c.machine.host.memory_capacity_most = 20'000'000'000;
     CHECK(c.asked().advice.suggestions.size() == 1);
+    // Then smaller states with a smaller batch, until these do not fit either.
     c.machine.gpu.memory_capacity = 12'000'000'000;
+    const std::vector<Suggestion> smaller = c.asked().advice.suggestions;
+    REQUIRE(!smaller.empty());
+    CHECK(smaller.front().settings.size() >= 2);
+    c.machine.gpu.memory_capacity = 4'000'000'000;
     CHECK(c.asked().advice.suggestions.empty());
 }
 

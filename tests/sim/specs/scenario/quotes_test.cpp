@@ -55,11 +55,26 @@ TEST_CASE("quotes: of systems of several sizes the least dollars are paid", "[co
     CHECK(purchase(prices, {}, {.gpus = 4, .node_gpus = 4}).usd == 140'000);
 }
 
+TEST_CASE("quotes: of a provider's sizes the one is paid that holds the plan", "[cost]") {
+    const std::vector<Quote> quotes = quotes_of(
+        "provider,machine,gpus,usd_per_hour,date\n"
+        "Cloud,h200-sxm-pcie5,8,24,2026-11-04\n"
+        "Cloud,h200-sxm-pcie5,16,45,2026-11-04\n");
+    CostQuery query;
+    query.quotes = quotes;
+    query.offer = "Cloud";
+    const PriceList prices = prices_to_choose_by(read_machine_profile("h200-sxm-pcie5"), query);
+    CHECK(prices.offers.size() == 2);
+    CHECK(prices.offers[0].path != prices.offers[1].path);
+    CHECK(typical_rent(prices, {.gpus = 8, .node_gpus = 8})->usd_per_hour == 24);
+    CHECK(typical_rent(prices, {.gpus = 16, .node_gpus = 8})->usd_per_hour == 45);
+}
+
 TEST_CASE("quotes: a file of a spreadsheet may have a byte order mark and quoted cells", "[cost]") {
     const std::vector<Quote> quotes = quotes_of(
         "\xEF\xBB\xBFmachine,provider,date,gpus,usd\r\n"
-        "h200-sxm-pcie5,\"Maker, Inc.\",2026-11-04,8,\"$260,000\"\r\n");
-    CHECK(quotes.front().provider == "Maker, Inc.");
+        "h200-sxm-pcie5,\"Maker \"\"East\"\", Inc.\",2026-11-04,8,\"$260,000\"\r\n");
+    CHECK(quotes.front().provider == "Maker \"East\", Inc.");
     CHECK(quotes.front().usd == 260'000);
 }
 
