@@ -184,6 +184,7 @@ void take_money(MainWindow& window, const Photographer& photographer, const QStr
     bought.model.model = "qwen2.5-14b";
     bought.machine.machine = "b200-sxm";
     bought.name = "14 B on a B200";
+    bought.notes.clear();
     window.stack().add(bought);
     photographer.take(window.pages().money(), "money");
     auto* const exports = window.findChild<Exports*>();
