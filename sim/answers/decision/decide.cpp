@@ -97,15 +97,14 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     const bool chooses = request.chosen_beside && !asked.training;
     const CostQuery query = money_of(request, asked);
     const MachineMoney money = machine_money(asked.profile, machine, query);
+    const PriceList prices = prices_to_choose_by(asked.profile, query);
     out.prediction = predict(request.model, machine, training,
                              {.band = Wanted::Band::where_it_fits,
                               .suggestions = true,
-                              .prices = prices_to_choose_by(asked.profile, query),
+                              .prices = prices,
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
-        if (const auto other =
-                best_that_runs(request, machine, prices_to_choose_by(asked.profile, query),
-                               *request.chosen_beside)) {
+        if (const auto other = best_that_runs(request, machine, prices, *request.chosen_beside)) {
             out.prediction =
                 predict(request.model, machine, *other, {.band = Wanted::Band::always});
             out.name += fmt::format(" ({})", other->schedule->name);

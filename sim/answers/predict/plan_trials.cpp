@@ -115,10 +115,10 @@ TrainingSpec PlanTrials::plainest(TrainingSpec training) const {
 /// its number: a prediction of 70B, batch 32, with exact clipping takes 217 simulations instead of
 /// 352.
 TimedTraining PlanTrials::try_layers(const PlanWay& way, NearestLayers* near) {
+    if (near == nullptr) return try_layers(way, std::optional<std::int64_t>());
     const auto key = std::tuple(way.start.training.recompute, way.start.training.resident_tables,
                                 way.start.training.saved_inputs, way.start.training.checkpoints,
                                 way.kept == &TrainingSpec::keep_last_layers);
-    if (near == nullptr) return try_layers(way, std::optional<std::int64_t>());
     const auto [known, is_new] = near->try_emplace(key, 0);
     const TimedTraining fastest =
         try_layers(way, is_new ? std::nullopt : std::optional(known->second));

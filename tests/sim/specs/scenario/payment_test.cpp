@@ -152,7 +152,7 @@ TEST_CASE("purchase: host memory beyond a system's is bought in sizes that there
     CHECK(purchase(prices, query, {1, 8}).missing.find("1024 GB") != std::string::npos);
     query.memory_usd_per_gb = 10;
     CHECK(purchase(prices, query, {1, 8}).usd == Approx(90'240));
-    // What has no effect is said; a GPU's price and the node's together come first.
+    // The price says which option has no effect. With the price of a GPU, that of the node has one.
     query.node_usd = 5'000;
     CHECK(purchase(prices, query, {1, 8}).origin.find("--node-usd has no effect") !=
           std::string::npos);
