@@ -46,6 +46,7 @@ HostSpec host_here(const HostFacts& facts, Bytes capacity, bool with_gpu) {
     double cores = facts.cpus.empty() ? host.cores : facts.physical_cores();
     if (facts.limits.cpus) cores = std::min(cores, *facts.limits.cpus);
     host.best_adam_threads = std::max(1, static_cast<int>(cores) - kCpusForLanes);
+    host.adam_threads_after_norm = std::max(1, static_cast<int>(cores));
     return host;
 }
 

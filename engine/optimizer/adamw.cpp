@@ -56,6 +56,13 @@ void check_range(const ParameterBlock& block, std::int64_t begin, std::int64_t e
                         end, kMomentBlock));
 }
 
+void check_pass(UpdatePass pass, const ParameterBlock& block) {
+    const bool half = pass == UpdatePass::parameters || pass == UpdatePass::moments;
+    if (half && block.precision().has_scales())
+        throw InternalError(
+            fmt::format("adamw: half an update of {} bytes, which have scales", block.state_bytes));
+}
+
 AdamWArrays arrays_from(const ParameterBlock& block, std::int64_t i, GradientRange gradient,
                         std::int64_t gradient_at) {
     const StatePrecision& precision = block.precision();
@@ -135,6 +142,7 @@ void adamw_range_by(const AdamWImplementation& implementation, UpdatePass pass,
                     const AdamWStep& step, const ParameterBlock& block, std::int64_t begin,
                     std::int64_t end, bool decay, GradientRange gradient) {
     check_range(block, begin, end);
+    check_pass(pass, block);
     const AdamWConstants constants = constants_of(step, decay);
     for (std::int64_t at = begin; at < end;) {
         const std::int64_t segment = at / kSegment;

@@ -100,11 +100,14 @@ struct AdamWStep {
     std::uint64_t seed = 0;      ///< of stochastic rounding (states below 12 bytes)
 };
 
-/// Kinds of passes over the parameters. Speculative clipping updates with the factor of the step
-/// before and, where the norm then asks for another, rewinds all parameters, computes the gradients
-/// again and redoes the update:
+/// Kinds of passes over the parameters. `parameters` and then `moments` give the bits of `update`;
+/// both need states without scales. Speculative clipping updates with the factor of the step before
+/// and, where the norm then asks for another, rewinds all parameters, computes the gradients again
+/// and redoes the update:
 enum class UpdatePass : std::uint8_t {
-    update,  ///< moments and parameters from gradient_scale x gradient
+    update,      ///< moments and parameters from gradient_scale x gradient
+    parameters,  ///< those of `update`; the moments stay as they are
+    moments,     ///< those of `update`; the parameters are not touched
     /// Parameters as they were before `update`, from the moments after it; no gradient. To fp32
     /// rounding, or, with a smaller master, exactly but for few: it draws the random bits of
     /// `update` and takes their rounding back.

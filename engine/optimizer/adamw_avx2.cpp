@@ -10,6 +10,7 @@ namespace {
 /// 8 elements; the operations are those of Scalar in adamw_portable.cpp.
 struct Avx2 {
     static constexpr int kWidth = 8;
+    static constexpr std::int64_t kAhead = 0;  ///< 1024 gained nothing on an EPYC 9004
     using Float = __m256;
     using Bits = __m256i;
 

@@ -17,10 +17,11 @@ constexpr std::uint64_t key_of_step(const AdamWStep& step) {
     return mixed_bits(mixed_bits(step.seed) ^ static_cast<std::uint64_t>(step.step));
 }
 /// `update` and `redo` of a step round with different bits; otherwise redo would repeat the
-/// rounding errors of update. `rewind` draws those of the update that it takes back.
+/// rounding errors of update. All others draw those of the update that they are a part of or take
+/// back.
 constexpr std::uint64_t key_of_segment(std::uint64_t step_key, std::int64_t segment,
                                        UpdatePass pass) {
-    const UpdatePass draws = pass == UpdatePass::rewind ? UpdatePass::update : pass;
+    const UpdatePass draws = pass == UpdatePass::redo ? pass : UpdatePass::update;
     return mixed_bits(mixed_bits(step_key ^ static_cast<std::uint64_t>(segment)) ^
                       static_cast<std::uint64_t>(draws));
 }

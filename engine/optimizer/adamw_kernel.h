@@ -139,9 +139,11 @@ SLUICE_INLINE void adamw_vector(const AdamWConstants& k, const AdamWArrays& a, s
     Moments<V> moments = Format::load(a, i);
     if constexpr (pass != UpdatePass::rewind) {
         moments = next_moments<V, pass>(k, moments, load_gradient<V>(a, i));
-        moments = Format::store(a, i, moments);
+        moments = pass == UpdatePass::parameters ? Format::rounded(a, i, moments)
+                                                 : Format::store(a, i, moments);
     }
-    move_parameters<V, 2, pass>(k, a, i, moments.first, V::sqrt(moments.second));
+    if constexpr (pass != UpdatePass::moments)
+        move_parameters<V, 2, pass>(k, a, i, moments.first, V::sqrt(moments.second));
 }
 
 /// kMomentBlock elements whose moments are 8-bit codes with one scale for all of them.
@@ -175,8 +177,9 @@ void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin
 }
 
 /// Fewer elements than `body` works on: `body` gets a copy padded with zeros, so that nothing
-/// beyond the arrays is read and the arithmetic is the same.
-template <class Body>
+/// beyond the arrays is read and the arithmetic is the same. What `pass` does not change is not
+/// written: a copy to the device may read it meanwhile.
+template <UpdatePass pass, class Body>
 void adamw_tail(const AdamWArrays& a, int low_bytes, int moment_bytes, std::int64_t count,
                 const Body& body) {
     std::uint16_t high[kMomentBlock] = {}, low[kMomentBlock] = {}, bf16[kMomentBlock] = {};
@@ -199,31 +202,65 @@ void adamw_tail(const AdamWArrays& a, int low_bytes, int moment_bytes, std::int6
         copy.gradient_fp32 = fp32;
     }
     body(copy);
-    std::memcpy(a.high, high, 2 * elements);
-    if (lows > 0) std::memcpy(a.low, low, lows);
-    std::memcpy(a.first, first, moments);
-    std::memcpy(a.second, second, moments);
+    if constexpr (pass != UpdatePass::moments) {
+        std::memcpy(a.high, high, 2 * elements);
+        if (lows > 0) std::memcpy(a.low, low, lows);
+    }
+    if constexpr (pass != UpdatePass::parameters) {
+        std::memcpy(a.first, first, moments);
+        std::memcpy(a.second, second, moments);
+    }
+}
+
+/// Asks for the memory of `count` elements that come V::kAhead later.
+template <class V, UpdatePass pass>
+SLUICE_INLINE void prefetch(const AdamWArrays& a, std::int64_t i, std::int64_t count, int low_bytes,
+                            int moment_bytes) {
+    if constexpr (V::kAhead == 0) return;
+    constexpr std::int64_t kLine = 64;
+    const auto lines = [&](const void* from, int bytes) {
+        if (from == nullptr) return;
+        const auto* at = static_cast<const char*>(from) + bytes * (i + V::kAhead);
+        for (std::int64_t line = 0; line < bytes * count; line += kLine)
+            __builtin_prefetch(at + line);
+    };
+    if constexpr (pass != UpdatePass::moments) {
+        lines(a.high, 2);
+        lines(a.low, low_bytes);
+    }
+    lines(a.first, moment_bytes);
+    lines(a.second, moment_bytes);
+    if constexpr (pass != UpdatePass::rewind) lines(a.gradient_bf16, 2);
 }
 
 /// Constants and arrays by value, here and in adamw_block(). Otherwise the loop's stores could
 /// change them, so it would load all of them again for each vector.
 template <class V, class Format, UpdatePass pass>
 void adamw_vectors(const AdamWConstants k, const AdamWArrays a, std::int64_t count) {
-    const std::int64_t whole = count - count % V::kWidth;
+    constexpr std::int64_t kGroup = 32;  // a line of what has 2 bytes an element
+    const std::int64_t whole = count - count % V::kWidth, groups = count - count % kGroup;
+    for (std::int64_t i = 0; i < groups; i += kGroup) {
+        prefetch<V, pass>(a, i, kGroup, 2, Format::kBytes);
 #pragma GCC unroll 2
-    for (std::int64_t i = 0; i < whole; i += V::kWidth) adamw_vector<V, Format, pass>(k, a, i);
+        for (std::int64_t j = i; j < i + kGroup; j += V::kWidth)
+            adamw_vector<V, Format, pass>(k, a, j);
+    }
+    for (std::int64_t i = groups; i < whole; i += V::kWidth) adamw_vector<V, Format, pass>(k, a, i);
     if (whole == count) return;
-    adamw_tail(from_element(a, whole, 2, Format::kBytes), 2, Format::kBytes, count - whole,
-               [&](const AdamWArrays& tail) { adamw_vector<V, Format, pass>(k, tail, 0); });
+    adamw_tail<pass>(from_element(a, whole, 2, Format::kBytes), 2, Format::kBytes, count - whole,
+                     [&](const AdamWArrays& tail) { adamw_vector<V, Format, pass>(k, tail, 0); });
 }
 
 template <class V, int low_bytes, UpdatePass pass>
 void adamw_blocks(const AdamWConstants& k, const AdamWArrays& a, std::int64_t count) {
     const std::int64_t whole = count - count % kMomentBlock;
-    for (std::int64_t i = 0; i < whole; i += kMomentBlock) adamw_block<V, low_bytes, pass>(k, a, i);
+    for (std::int64_t i = 0; i < whole; i += kMomentBlock) {
+        prefetch<V, pass>(a, i, kMomentBlock, low_bytes, 1);
+        adamw_block<V, low_bytes, pass>(k, a, i);
+    }
     if (whole == count) return;
-    adamw_tail(from_element(a, whole, low_bytes, 1), low_bytes, 1, count - whole,
-               [&](const AdamWArrays& tail) { adamw_block<V, low_bytes, pass>(k, tail, 0); });
+    adamw_tail<pass>(from_element(a, whole, low_bytes, 1), low_bytes, 1, count - whole,
+                     [&](const AdamWArrays& tail) { adamw_block<V, low_bytes, pass>(k, tail, 0); });
 }
 
 /// The loop of the precision in this row of kStatePrecisions or a later one.
@@ -235,7 +272,9 @@ void adamw_pass(int state_bytes, const AdamWConstants& k, const AdamWArrays& a,
         if constexpr (row + 1 < kStatePrecisions.size())
             adamw_pass<V, pass, row + 1>(state_bytes, k, a, count);
     } else if constexpr (precision.has_scales()) {
-        adamw_blocks<V, precision.low_bytes, pass>(k, a, count);
+        // adamw_range_by() refuses half of an update.
+        if constexpr (pass != UpdatePass::parameters && pass != UpdatePass::moments)
+            adamw_blocks<V, precision.low_bytes, pass>(k, a, count);
     } else if constexpr (precision.moment_bytes == 2) {
         adamw_vectors<V, Bf16Moments<V>, pass>(k, a, count);
     } else {
@@ -250,6 +289,10 @@ void adamw_kernel(UpdatePass pass, int state_bytes, const AdamWConstants& k, con
     switch (pass) {
         case UpdatePass::update:
             return adamw_pass<V, UpdatePass::update>(state_bytes, k, a, count);
+        case UpdatePass::parameters:
+            return adamw_pass<V, UpdatePass::parameters>(state_bytes, k, a, count);
+        case UpdatePass::moments:
+            return adamw_pass<V, UpdatePass::moments>(state_bytes, k, a, count);
         case UpdatePass::rewind:
             return adamw_pass<V, UpdatePass::rewind>(state_bytes, k, a, count);
         case UpdatePass::redo:

@@ -11,6 +11,7 @@ namespace {
 /// "Vectors" of one element. They define, bit by bit, the results of each operation of the others.
 struct Scalar {
     static constexpr int kWidth = 1;
+    static constexpr std::int64_t kAhead = 0;
     using Float = float;
     using Bits = std::uint32_t;
 

@@ -66,6 +66,10 @@ struct Fp32Moments {
         V::store(static_cast<float*>(a.second) + i, moments.second);
         return moments;
     }
+    /// What store() returns.
+    SLUICE_INLINE static Moments<V> rounded(const AdamWArrays&, std::int64_t, Moments<V> moments) {
+        return moments;
+    }
 };
 
 /// 8 bytes: bf16, rounded up with the probability of the part that is cut off. Rounded to nearest,
@@ -77,11 +81,21 @@ struct Bf16Moments {
         const auto bits = V::load_u16(static_cast<const std::uint16_t*>(from) + i);
         return V::as_float(V::template shift_left<16>(bits));
     }
-    SLUICE_INLINE static typename V::Float store_one(void* to, std::int64_t i, typename V::Float x,
-                                                     typename V::Bits random16) {
-        const auto code = V::template shift_right<16>(V::plus(V::as_bits(x), random16));
-        V::store_16(static_cast<std::uint16_t*>(to) + i, code);
-        return V::as_float(V::template shift_left<16>(code));
+    SLUICE_INLINE static typename V::Bits code_of(typename V::Float x, typename V::Bits random16) {
+        return V::template shift_right<16>(V::plus(V::as_bits(x), random16));
+    }
+    SLUICE_INLINE static Moments<V> of_codes(typename V::Bits first, typename V::Bits second) {
+        return {V::as_float(V::template shift_left<16>(first)),
+                V::as_float(V::template shift_left<16>(second))};
+    }
+    struct Codes {
+        typename V::Bits first, second;
+    };
+    SLUICE_INLINE static Codes codes(const AdamWArrays& a, std::int64_t i, Moments<V> moments) {
+        const auto random = random_bits<V>(a, i);
+        const auto low = V::bits_and(random, V::set_bits(0xffff));
+        return {code_of(moments.first, low),
+                code_of(moments.second, V::template shift_right<16>(random))};
     }
     SLUICE_INLINE static Moments<V> load(const AdamWArrays& a, std::int64_t i) {
         return {load_one(a.first, i), load_one(a.second, i)};
@@ -89,10 +103,16 @@ struct Bf16Moments {
     /// Returns the moments as stored; the parameters move by these, so that they can be rewound.
     SLUICE_INLINE static Moments<V> store(const AdamWArrays& a, std::int64_t i,
                                           Moments<V> moments) {
-        const auto random = random_bits<V>(a, i);
-        const auto low = V::bits_and(random, V::set_bits(0xffff));
-        return {store_one(a.first, i, moments.first, low),
-                store_one(a.second, i, moments.second, V::template shift_right<16>(random))};
+        const Codes out = codes(a, i, moments);
+        V::store_16(static_cast<std::uint16_t*>(a.first) + i, out.first);
+        V::store_16(static_cast<std::uint16_t*>(a.second) + i, out.second);
+        return of_codes(out.first, out.second);
+    }
+    /// What store() returns.
+    SLUICE_INLINE static Moments<V> rounded(const AdamWArrays& a, std::int64_t i,
+                                            Moments<V> moments) {
+        const Codes out = codes(a, i, moments);
+        return of_codes(out.first, out.second);
     }
 };
 

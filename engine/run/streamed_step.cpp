@@ -34,9 +34,10 @@ float loss_scale(std::span<const std::int32_t> targets) {
 /// Whether a step that only finds the loss leaves the operation out.
 constexpr bool only_trains(OperationKind kind) {
     return kind == OperationKind::backward || kind == OperationKind::update ||
-           kind == OperationKind::embedding_backward || kind == OperationKind::copy_kept_out ||
-           kind == OperationKind::copy_kept_in || kind == OperationKind::copy_states_in ||
-           kind == OperationKind::copy_weights_out || kind == OperationKind::copy_states_out;
+           kind == OperationKind::update_moments || kind == OperationKind::embedding_backward ||
+           kind == OperationKind::copy_kept_out || kind == OperationKind::copy_kept_in ||
+           kind == OperationKind::copy_states_in || kind == OperationKind::copy_weights_out ||
+           kind == OperationKind::copy_states_out;
 }
 
 }  // namespace
@@ -142,6 +143,8 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
             return copy_gradients_out(op, step);
         case OperationKind::update:
             return update(op, id, step);
+        case OperationKind::update_moments:
+            return update_moments(op, step);
         case OperationKind::scatter_embeddings:
             return scatter(step);
         case OperationKind::embedding_backward:

@@ -105,6 +105,8 @@ class StreamedStep {
     /// Of a visiting layer, in or out.
     void copy_states(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
+    /// Of a section whose parameters were updated alone.
+    void update_moments(const Operation& op, std::int64_t step);
     void update_on_host(int section, UpdatePass pass, const AdamWStep& step,
                         GradientRange gradient);
     void gather_on_device();

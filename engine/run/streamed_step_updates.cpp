@@ -137,7 +137,9 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     if (op.layer != kEmbeddingLayer) {
         if (!finite(s, *host_buffers_.sums(section)) || !s.updates()) return;
         announce(section);
-        update_on_host(section, s.pass, s.adam, {.bf16 = host_buffers_.gradients(section)});
+        const bool later = has_late_moments(model_, training_, op.layer);
+        update_on_host(section, later ? UpdatePass::parameters : s.pass, s.adam,
+                       {.bf16 = host_buffers_.gradients(section)});
         return;
     }
     if (!s.updates()) return;
@@ -149,6 +151,14 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
     // The final norm of a tied model, whose head has nothing else.
     announce(store_.head());
     update_on_host(store_.head(), s.pass, s.adam, {.bf16 = tied_gradient() + head_.norm().offset});
+}
+
+void StreamedStep::update_moments(const Operation& op, std::int64_t step) {
+    const State& s = state(step);
+    const int section = section_of(op);
+    if (!s.updates()) return;
+    adamw(pool_, UpdatePass::moments, s.adam, store_.block(section), store_.decay_ranges(section),
+          {.bf16 = host_buffers_.gradients(section)});
 }
 
 void StreamedStep::scatter(std::int64_t step) {

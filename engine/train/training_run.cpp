@@ -18,7 +18,8 @@ void WholeRun::prepare() {
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     state_.plan = option_texts(training_);
     if (training_.optimizer_threads == 0)
-        training_.optimizer_threads = machine_.host.best_adam_threads;
+        training_.optimizer_threads =
+            machine_.host.adam_threads(training_.clipping == Clipping::exact);
     if (settings_.expected && !device_facts_.is_gpu)
         say("note: the prediction is for a GPU and this run is on the CPU, so how they differ says "
             "nothing about the plan\n");

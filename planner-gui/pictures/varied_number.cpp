@@ -32,6 +32,7 @@ const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
         {"keep_last_layers", {0, 4, 8, 16, 32}},
         {"deferred_layers", {0, 2, 4, 8, 16}},
         {"visiting_layers", {0, 2, 4, 8, 16}},
+        {"late_moment_layers", {0, 4, 8, 16, 32}},
         {"state_bytes", {4, 5, 6, 8, 12}},
         {"flash_loss", {0, 1}},
         {"optimizer_threads", {0, 4, 8, 16, 32, 64}},

@@ -32,7 +32,7 @@ int run_cost_command(const CostFlags& flags) {
     const Prediction report =
         predict(scenario.model, machine, scenario.training,
                 {.band = Wanted::Band::always,
-                 .prices = money.prices,
+                 .prices = prices_to_choose_by(scenario.profile, query),
                  .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
     const CostAnswer answer = answer_cost(report, machine, money, query);
     if (query.buy && !answer.payment)

@@ -140,7 +140,8 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
                (leave_room ? host.room() : static_cast<double>(host.usable));
     };
     std::int64_t too_few = training.resident_layers,
-                 enough = model.layer_count() - training.deferred_layers - training.visiting_layers;
+                 enough = model.layer_count() - training.deferred_layers -
+                          training.visiting_layers - training.late_moment_layers;
     double at_too_few = missing(too_few);
     if (at_too_few <= 0) return training;
     double at_enough = missing(enough);
@@ -192,7 +193,7 @@ bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
     least.batch = least.gpus;
     least.micro_batch = 0;
     least.passes = 1;
-    least.deferred_layers = least.visiting_layers = 0;
+    least.deferred_layers = least.visiting_layers = least.late_moment_layers = 0;
     least.weight_code_layers = 0;
     least.sequence = training.computes_in_fp8() ? kFp8Terms : 1;
     if (!training.schedule->ours) return fits(least);

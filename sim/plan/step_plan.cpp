@@ -59,6 +59,7 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
                                         {"resident_layers", &T::resident_layers},
                                         {"deferred_layers", &T::deferred_layers},
                                         {"visiting_layers", &T::visiting_layers},
+                                        {"late_moment_layers", &T::late_moment_layers},
                                         {"weight_code_layers", &T::weight_code_layers}};
     for (const Count& count : kCounts)
         if (training.*count.layers > model.layer_count())
@@ -67,8 +68,9 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
                             training.*count.layers, model.layer_count()),
                 count.field);
     const std::int64_t on_host = model.layer_count() - training.resident_layers;
-    for (const Count& count :
-         {Count{"deferred_layers", &T::deferred_layers}, {"visiting_layers", &T::visiting_layers}})
+    for (const Count& count : {Count{"deferred_layers", &T::deferred_layers},
+                               {"visiting_layers", &T::visiting_layers},
+                               {"late_moment_layers", &T::late_moment_layers}})
         if (training.*count.layers > on_host)
             throw InputError(
                 fmt::format("{} is {}, expected at most the {} layers on the host ({} less "
@@ -76,6 +78,13 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
                             field_flag(count.field), training.*count.layers, on_host,
                             model.layer_count(), training.resident_layers),
                 count.field);
+    const std::int64_t others = on_host - training.visiting_layers;
+    if (training.late_moment_layers > others)
+        throw InputError(
+            fmt::format("--late-moment-layers is {}, expected at most the {} layers that are "
+                        "neither resident nor visiting",
+                        training.late_moment_layers, others),
+            "late_moment_layers");
 }
 
 }  // namespace

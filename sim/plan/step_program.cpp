@@ -59,6 +59,7 @@ const KindRow& row_of(OperationKind one) {
         {copy_weights_out, device_to_host, "weights out"},
         {copy_states_out, device_to_host, "states out"},
         {update, optimizer, "update"},
+        {update_moments, optimizer, "update moments"},
         {scatter_embeddings, optimizer, "scatter embeddings", true},
         {gather_embeddings, optimizer, "gather embeddings", true},
         {collect_gradients, host, "collect gradients"},

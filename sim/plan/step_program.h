@@ -63,6 +63,7 @@ enum class OperationKind : std::uint8_t {
     copy_weights_out,    ///< updated on the device
     copy_states_out,     ///< all others of the states that came in
     update,              ///< the optimizer on one layer
+    update_moments,      ///< of a layer whose parameters were updated alone
     scatter_embeddings,  ///< gradients of token rows into the embedding's
     gather_embeddings,   ///< rows of the next batch's tokens
     collect_gradients,   ///< from a pinned slab to the parameter's gradient
@@ -89,6 +90,8 @@ Lane usual_lane(OperationKind kind);
 enum class HostWork : std::uint8_t {
     none,
     adam,
+    adam_parameters,  ///< the moments are only read
+    adam_moments,     ///< the parameters are left alone
     eager_adam,
     copy,
     first_touch,

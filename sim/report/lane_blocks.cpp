@@ -87,6 +87,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::join_gradients:
             return Family::gradients;
         case OperationKind::update:
+        case OperationKind::update_moments:
             return Family::update;
         case OperationKind::copy_states_in:
         case OperationKind::copy_states_out:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/plan/adam_part.h"
+
 namespace sluice {
 namespace {
 
@@ -13,14 +15,18 @@ constexpr double kCopyTraffic = 2, kFirstTouchTraffic = 3, kClipTraffic = 3;
 // machine: 0.63 to 0.83, and 0.74 to 0.85): for scaling; for summing up a norm and then scaling.
 constexpr double kScaledInFp32 = 0.74, kNormAndScaledInFp32 = 0.80;
 
-FlowDemand host_demand(const Operation& operation, const HostSpec& host, const Interpolated& adam,
+FlowDemand host_demand(const Operation& operation, const HostSpec& host, std::int64_t state_bytes,
                        double threads) {
     const double bytes = operation.host_bytes;
     switch (operation.host_work) {
-        case HostWork::adam: {
-            const Seconds alone = bytes / adam.at(threads);
+        case HostWork::adam:
+        case HostWork::adam_parameters:
+        case HostWork::adam_moments: {
+            const double rate = host.adam_of(state_bytes).at(threads) *
+                                adam_part_rate(operation.host_work, state_bytes);
+            const Seconds alone = bytes / rate;
             const Seconds call = host.adam_call.empty() ? 0 : host.adam_call.at(threads);
-            return {bytes, adam.at(threads) * (alone > 0 ? alone / (alone + call) : 1)};
+            return {bytes, rate * (alone > 0 ? alone / (alone + call) : 1)};
         }
         case HostWork::eager_adam:
             return {bytes, host.eager_adam_bytes_per_s};
@@ -85,8 +91,9 @@ KernelCost no_faster_than(Seconds issued, KernelCost cost, const ClockSpec& cloc
 }  // namespace
 
 int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) {
-    return training.optimizer_threads > 0 ? static_cast<int>(training.optimizer_threads)
-                                          : machine.host.best_adam_threads;
+    return training.optimizer_threads > 0
+               ? static_cast<int>(training.optimizer_threads)
+               : machine.host.adam_threads(training.clipping == Clipping::exact);
 }
 
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
@@ -102,8 +109,7 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
     demands.reserve(program.operations.size());
     for (const Operation& operation : program.operations) {
         if (operation.host_work != HostWork::none) {
-            demands.push_back(host_demand(operation, machine.host,
-                                          machine.host.adam_of(training.state_bytes), threads));
+            demands.push_back(host_demand(operation, machine.host, training.state_bytes, threads));
             demands.back().rate *= operation.host_share;
         } else if (operation.lane == Lane::python) {
             const double operations = std::max(1.0, operation.eager_operations);

@@ -270,6 +270,8 @@ void CudaKernels::adamw(const BlockUpdate& update) {
     const char* const operation = "adamw";
     const ParameterBlock& block = update.block;
     require(block.count % Eight::kWidth == 0, operation, "a multiple of 8 elements");
+    require(update.pass != UpdatePass::parameters && update.pass != UpdatePass::moments, operation,
+            "a whole update");
     const void* const planes[] = {block.high,           block.low,
                                   block.first_moment,   block.second_moment,
                                   update.gradient.bf16, update.gradient.fp32};

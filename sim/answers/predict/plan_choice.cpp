@@ -9,6 +9,7 @@
 #include "sim/plan/moves.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/streamed.h"
+#include "sim/simulate/node_share.h"
 
 namespace sluice {
 namespace {
@@ -33,6 +34,8 @@ class PlanSearch {
         if (as_asked) {
             trials_.set_best({asked_, as_asked->seconds, as_asked->billed});
             trials_.bill_beside(trials_.best());
+        } else {
+            trials_.bill_beside(memory_share(0, asked_, machine_));
         }
         const bool ours = has_option(asked_.schedule, "resident_layers");
         if (ours && !as_asked && !fits_by_token(model_, machine_, asked_))
@@ -56,6 +59,8 @@ class PlanSearch {
             try_arriving_codes();
             for (const Found& found : keeping_none_on_host)
                 try_numbers(found, &TrainingSpec::visiting_layers);
+            for (const Found& found : by_time())
+                try_numbers(found, &TrainingSpec::late_moment_layers);
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
@@ -74,9 +79,7 @@ class PlanSearch {
     using FoundByPasses = std::map<std::int64_t, Found>;
 
     bool is_free(const char* field) const { return space_.is_free(field); }
-    bool may_set(const char* field) const {
-        return is_free(field) && has_option(asked_.schedule, field);
-    }
+    bool may_set(const char* field) const { return space_.may_set(field); }
 
     /// Of a plan that fits, be it without room.
     std::optional<TimedTraining> timed(const TrainingSpec& training) {
@@ -159,14 +162,11 @@ class PlanSearch {
         return out;
     }
 
-    /// Of layers that are deferred, or visit with exact clipping; too many keep forward waiting.
+    /// Of layers that are deferred, or visit or have late moments with exact clipping.
     /// Each number of passes has its best, since more passes leave the optimizer more time. All
     /// ways are tried with the first number and the best, those of the first with the others.
     void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
-        const bool visit = layers == &TrainingSpec::visiting_layers;
-        if (!may_set(visit ? "visiting_layers" : "deferred_layers") ||
-            visit != (asked_.clipping == Clipping::exact))
-            return;
+        if (!space_.may_try(layers)) return;
         TrainingSpec start = from.base;
         std::optional<TrainingSpec> like;
         NearestLayers near;

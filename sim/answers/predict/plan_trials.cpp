@@ -67,11 +67,13 @@ const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const Tra
 void PlanTrials::bill_beside(const TimedTraining& base) {
     const std::optional<Planned> one = space_.planned(base.training);
     if (!one) return;
-    const NodeShare share = simulated(*one, plainest(base.training), kNever).share;
+    bill_beside(simulated(*one, plainest(base.training), kNever).share);
+}
+void PlanTrials::bill_beside(const NodeShare& base) {
     const auto bill = [&](const NodeShare& of) {
         return std::pair(usd_per_hour(of), of.gpus_needed());
     };
-    if (!base_ || bill(share) < bill(*base_)) base_ = share;
+    if (!base_ || bill(base) < bill(*base_)) base_ = base;
 }
 
 /// The bill for GPUs and host memory alone. With it, a choice for 32B on one of eight H200 takes

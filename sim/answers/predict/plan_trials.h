@@ -48,6 +48,7 @@ class PlanTrials {
     /// More host memory may be a larger part of a node. From now on a plan must be faster than
     /// this one, or the base before, by as much as it bills more than the less dear of these: by
     /// the typical rents, or in GPUs of the node where no rent holds it.
+    void bill_beside(const NodeShare& base);
     void bill_beside(const TimedTraining& base);
 
     void try_plan(const Planned& one) { try_beyond(one, 1); }

@@ -7,8 +7,21 @@
 #include "sim/plan/schedules/schedules.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/simulate/step_bounds.h"
+#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
+
+bool PlanSpace::may_set(const char* field) const {
+    return is_free(field) && has_option(asked_.schedule, field);
+}
+
+bool PlanSpace::may_try(Layers layers) const {
+    const bool exact = asked_.clipping == Clipping::exact;
+    if (layers == &TrainingSpec::deferred_layers) return !exact && may_set("deferred_layers");
+    if (layers == &TrainingSpec::visiting_layers) return exact && may_set("visiting_layers");
+    return exact && may_set("late_moment_layers") &&
+           !state_precision(asked_.state_bytes).has_scales();
+}
 
 std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     begin_simulation();  // most plans are bounded only, and a newer question waits for their end

@@ -46,6 +46,9 @@ class PlanSpace {
     /// Whether plans fit only if they leave room (Fit::leaves_room).
     void leave_room(bool leave) { leave_room_ = leave; }
     bool is_free(const char* field) const { return !fixed_.contains(field); }
+    bool may_set(const char* field) const;
+    /// A number of deferred layers, or, with exact clipping, visiting ones or late moments.
+    bool may_try(Layers layers) const;
 
     /// Empty if the training breaks a rule.
     std::optional<Planned> planned(const TrainingSpec& training) const;

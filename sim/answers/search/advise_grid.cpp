@@ -99,7 +99,7 @@ class GridMaker {
         return out;
     }
     std::vector<double> threads() const {
-        const int best = machine_.host.best_adam_threads;
+        const int best = machine_.host.adam_threads(request_.given.clipping == Clipping::exact);
         if (best < 2) return {0};
         return {0, static_cast<double>(best / 2)};
     }
@@ -128,6 +128,7 @@ bool is_free_choice(const Option& option) {
                                           "resident_tables",
                                           "deferred_layers",
                                           "visiting_layers",
+                                          "late_moment_layers",
                                           "weight_code_layers",
                                           "checkpoints",
                                           "checkpoint_interval",

@@ -52,6 +52,7 @@ StreamedPlan Streamed::plan() {
         }
     }
     t_.resident_embedding() ? embedding_on_device() : embedding_on_host();
+    late_moments();
     updates_before_next_forward();
     declare_streamed_host_moments(model_, build_);
     return {build_.finish(), std::move(buffers_)};
@@ -167,11 +168,10 @@ void Streamed::loss() {
         last = build_.add(OperationKind::loss, layers_, std::move(waits), std::move(op));
     }
     if (!last_pass()) return;
-    OperationId out = -1;
     if (!t_.resident_head())
-        out = gradients_out(layers_, head_buffer_bytes(), last, {buffers_.head_weights});
+        head_out_ = gradients_out(layers_, head_buffer_bytes(), last, {buffers_.head_weights});
     // The gradient of a tied head is not complete.
-    if (!model_.tied_embeddings && !updates_wait_for_norm()) update_head(out);
+    if (!model_.tied_embeddings && !updates_wait_for_norm()) update_head(head_out_);
 }
 
 /// From a slab that is always there, or from the buffers `from`.

@@ -110,6 +110,9 @@ std::int64_t host_gradient_slabs(const TrainingSpec& training);
 /// The layer's update runs beside the next forward. Such layers are evenly spread, so that the
 /// optimizer has work during the whole of backward and of forward.
 bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer);
+/// The optimizer updates the moments of a layer on the host after its parameters, beside the next
+/// backward. Such layers are evenly spread; the head is one if any layer is.
+bool has_late_moments(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer's states are on the host and visit the device. The first ones do: the optimizer needs
 /// the time of their forward for the others.
 bool is_visiting(const TrainingSpec& training, int layer);

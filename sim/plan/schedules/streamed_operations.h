@@ -105,6 +105,7 @@ class Streamed {
     OperationId gradients_out(int layer, double bytes, OperationId after,
                               std::vector<BufferId> from = {});
     OperationId update(int layer, double params, OperationId after);
+    void late_moments();
     OperationId update_on_device(int layer, std::int32_t kernels, Waits waits,
                                  std::vector<BufferId> gradients);
     OperationId update_layer_on_device(int layer, Waits waits) {
@@ -148,7 +149,8 @@ class Streamed {
     std::vector<KeptOf> coming_back_;
     std::vector<OperationId> updates_from_slabs_;
     StreamedBuffers buffers_;
-    OperationId embeddings_in_ = 0, head_in_ = -1, head_update_ = -1, rest_update_ = -1;
+    OperationId embeddings_in_ = 0, head_in_ = -1, head_out_ = -1, head_update_ = -1,
+                rest_update_ = -1;
     OperationId gather_ = -1;     ///< on the host for the next step, or on the device for this one
     OperationId norm_known_ = 0;  ///< on the host, and with it whether this step is valid
     OperationId device_update_ = -1;  ///< the last one

@@ -77,6 +77,7 @@ ScheduleRecord streamed_schedule() {
                     "resident_tables",
                     "deferred_layers",
                     "visiting_layers",
+                    "late_moment_layers",
                     "checkpoints",
                     "saved_inputs",
                     "state_bytes",
@@ -106,11 +107,22 @@ bool arrives_as_codes(const TrainingSpec& training, int layer) {
     return training.streams_codes() && layer >= training.resident_layers;
 }
 
+namespace {
+/// Whether `layer` is one of `chosen` that are evenly spread over those from `first` on.
+bool evenly_chosen(const ModelSpec& model, std::int64_t chosen, std::int64_t first, int layer) {
+    const std::int64_t all = model.layer_count() - first, index = layer - first;
+    return index >= 0 && index < all && (index + 1) * chosen / all > index * chosen / all;
+}
+}  // namespace
+
 bool is_deferred(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    const std::int64_t streamed = model.layer_count() - training.resident_layers;
-    const std::int64_t index = layer - training.resident_layers;
-    const std::int64_t deferred = training.deferred_layers;
-    return index >= 0 && (index + 1) * deferred / streamed > index * deferred / streamed;
+    return evenly_chosen(model, training.deferred_layers, training.resident_layers, layer);
+}
+
+bool has_late_moments(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    const std::int64_t first = training.resident_layers + training.visiting_layers;
+    if (layer == model.layer_count()) return training.late_moment_layers > 0;
+    return evenly_chosen(model, training.late_moment_layers, first, layer);
 }
 
 bool sums_gradients(const TrainingSpec& training) {

@@ -1,5 +1,10 @@
 // Which operations follow the last backward of our schedule? The embedding's gradients, the norm,
 // the updates that wait for it, and the dependencies of the next step.
+//
+// With exact clipping all updates wait for the norm, and forward for them. Those of layers with
+// late moments change the parameters alone, which takes two thirds of the traffic, and the moments
+// during the next backward, each before new gradients come.
+#include "sim/plan/adam_part.h"
 #include "sim/plan/schedules/streamed_operations.h"
 
 namespace sluice {
@@ -8,9 +13,26 @@ OperationId Streamed::update(int layer, double params, OperationId after) {
     // Codes are written while their weights are in the cache; a line is read before it is written.
     constexpr double kCodeTraffic = 2;
     const bool coded = layer >= 0 && layer < layers_ && arrives_as_codes(t_, layer);
-    const double traffic = adam_traffic(t_.state_bytes) + (coded ? kCodeTraffic : 0);
+    const HostWork work =
+        has_late_moments(model_, t_, layer) ? HostWork::adam_parameters : HostWork::adam;
+    const double traffic = adam_part(work, t_.state_bytes).bytes() + (coded ? kCodeTraffic : 0);
     return build_.add(OperationKind::update, layer, {{after}},
-                      host_operation(HostWork::adam, params * traffic));
+                      host_operation(work, params * traffic));
+}
+
+/// In the order in which the next backward brings new gradients.
+void Streamed::late_moments() {
+    const auto later = [&](int layer, double params, OperationId gradients) {
+        const double bytes = params * adam_part(HostWork::adam_moments, t_.state_bytes).bytes();
+        const OperationId done = build_.add(OperationKind::update_moments, layer, {},
+                                            host_operation(HostWork::adam_moments, bytes));
+        build_.wait(gradients, {done, true});
+    };
+    if (head_update_ >= 0 && has_late_moments(model_, t_, layers_))
+        later(layers_, static_cast<double>(head_parameters(model_)), head_out_);
+    for (int layer = layers_ - 1; layer >= resident_; --layer)
+        if (has_late_moments(model_, t_, layer))
+            later(layer, parameters(layer), state(layer).gradients_out);
 }
 
 OperationId Streamed::update_on_device(int layer, std::int32_t kernels, Waits waits,

@@ -56,12 +56,16 @@ const char* confidence_name(Confidence confidence) {
     return kNames[static_cast<std::size_t>(confidence)];
 }
 
-int best_adam_threads(const HostSpec& host) {
+void set_adam_threads(HostSpec& host) {
     const auto& points = host.adam_bytes_per_s.points();
     const auto best =
         std::max_element(points.begin(), points.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    return static_cast<int>(std::min(best->first, std::max(1.0, host.cores - kCpusForLanes)));
+    const auto at_most = [&](double cores) {
+        return static_cast<int>(std::min(best->first, std::max(1.0, cores)));
+    };
+    host.best_adam_threads = at_most(host.cores - kCpusForLanes);
+    host.adam_threads_after_norm = at_most(host.cores);
 }
 
 MachineSpec resolve_machine(const MachineProfile& profile) {
@@ -80,7 +84,7 @@ MachineSpec resolve_machine(const MachineProfile& profile) {
     machine.host.node_memory =
         std::max(machine.host.memory_capacity,
                  static_cast<Bytes>(memory == nullptr ? 0 : memory->replaced.value_or(0) * kGiga));
-    machine.host.best_adam_threads = best_adam_threads(machine.host);
+    set_adam_threads(machine.host);
     machine.ranges = resolve_ranges(profile);
     reader.finish(machine);
     return machine;

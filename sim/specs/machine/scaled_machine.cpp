@@ -98,7 +98,7 @@ void change_rates_by_threads(MachineSpec& machine, Change change) {
         Interpolated& curve = std::get<Interpolated& (*)(MachineSpec&)>(row.member)(machine);
         if (!curve.empty()) curve = change(curve);
     }
-    machine.host.best_adam_threads = best_adam_threads(machine.host);
+    set_adam_threads(machine.host);
 }
 
 }  // namespace

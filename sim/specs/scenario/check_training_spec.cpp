@@ -166,6 +166,23 @@ void check_visiting(const TrainingSpec& spec) {
             "visiting_layers");
 }
 
+/// Before the norm is known, weights and moments are updated at once; scales of moments need both.
+void check_late_moments(const TrainingSpec& spec) {
+    if (spec.late_moment_layers == 0) return;
+    if (spec.clipping != Clipping::exact)
+        throw InputError(
+            fmt::format("--late-moment-layers is {} with --clipping {}, expected 0; leave it out, "
+                        "or give --clipping exact",
+                        spec.late_moment_layers, option_text(spec, training_option("clipping"))),
+            "late_moment_layers");
+    if (state_precision(spec.state_bytes).has_scales())
+        throw InputError(
+            fmt::format("--late-moment-layers is {} with --state-bytes {}, whose moments have "
+                        "scales; leave it out, or give --state-bytes 12 or 8",
+                        spec.late_moment_layers, spec.state_bytes),
+            "late_moment_layers");
+}
+
 /// A document is at most as long as its sequence.
 void check_documents(const TrainingSpec& spec) {
     const std::int64_t most = spec.within_documents() ? spec.sequence : 0;
@@ -246,6 +263,7 @@ void check_training_spec(const TrainingSpec& spec) {
     check_recompute(spec);
     check_deferred(spec);
     check_visiting(spec);
+    check_late_moments(spec);
     check_saved_inputs(spec);
     check_host_kept(spec);
     check_documents(spec);

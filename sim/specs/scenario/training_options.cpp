@@ -174,6 +174,10 @@ std::vector<Option> declare_training_options() {
         "visiting_layers", "layers", 0, 10'000,
         "first layers on the host that the GPU updates with exact clipping: their weights and "
         "states come during backward and leave beside the next forward"));
+    options.push_back(option<&T::late_moment_layers>(
+        "late_moment_layers", "layers", 0, 10'000,
+        "other layers on the host, evenly spread, of which exact clipping updates the weights "
+        "beside the next forward, but the moments only beside the next backward"));
     options.push_back(option<&T::checkpoints>("checkpoints", "", 0, 1,
                                               "memory in which layer inputs wait for backward",
                                               {{"device", index(CheckpointPlacement::device)},

@@ -83,6 +83,8 @@ struct TrainingSpec {
     std::int64_t deferred_layers = 0;
     /// First layers on the host whose states come to the device to be updated, and leave again.
     std::int64_t visiting_layers = 0;
+    /// Others on the host, evenly spread, whose moments wait for the next backward.
+    std::int64_t late_moment_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     SavedInputs saved_inputs = SavedInputs::all;
     /// Of the optimizer's moments between two steps (llmq).

@@ -38,6 +38,7 @@ TEST_CASE("machine here: sizes of the GPU and of the host", "[machine]") {
     CHECK(machine.host.process_base == 1'000'000'000);
     CHECK(machine.host.cores == 16);
     CHECK(machine.host.best_adam_threads == 4);  // 8 cores
+    CHECK(machine.host.adam_threads_after_norm == 8);
 }
 
 TEST_CASE("machine here: the optimizer gets what cores and quota leave, one thread at least",

@@ -133,6 +133,37 @@ TEST_CASE("adamw: all instruction sets give the same bits in every pass", "[opti
     }
 }
 
+TEST_CASE("adamw: parameters and then moments give the bits of a whole update", "[optimizer]") {
+    const std::size_t count = (std::size_t{1} << 20) + 20003;  // a tail, and two segments
+    Gradients gradients;
+    gradients.draw(count, 5);
+    const auto run = [&](Parameters& on, const AdamWImplementation& by, UpdatePass pass, int t) {
+        adamw_range_by(by, pass, test_step(t), on.block(), 0, on.block().count, true,
+                       gradients.range());
+    };
+    for (const int bytes : {12, 8})
+        for (const AdamWImplementation& by : adamw_implementations()) {
+            CAPTURE(bytes, by.name);
+            Parameters whole(normal_values(count, 0.02F, 1), bytes), parts = whole;
+            for (int t = 1; t <= 3; ++t) {
+                run(whole, by, UpdatePass::update, t);
+                const Parameters before = parts;
+                run(parts, by, UpdatePass::parameters, t);
+                CHECK(parts.first == before.first);
+                CHECK(parts.second == before.second);
+                const Parameters moved = parts;
+                run(parts, by, UpdatePass::moments, t);
+                CHECK(parts.high == moved.high);
+                CHECK(parts.low == moved.low);
+                CHECK(parts == whole);
+            }
+            CHECK(parts.guards_untouched());
+        }
+    Parameters scaled(normal_values(300, 1, 1), 6);
+    CHECK_THROWS_AS(run(scaled, adamw_implementations().front(), UpdatePass::moments, 1),
+                    InternalError);
+}
+
 TEST_CASE("adamw: results depend neither on threads nor on how elements are divided",
           "[optimizer]") {
     const std::size_t count = (std::size_t{1} << 20) + 20003;  // beyond one segment of random bits

@@ -115,6 +115,9 @@ TrialSubject trial_subject(std::uint64_t seed) {
     }
     if (t.clipping == Clipping::exact && !t.streams_codes() && draw.one_in(2))
         t.visiting_layers = draw.below(layers + 1 - static_cast<int>(t.resident_layers));
+    if (t.clipping == Clipping::exact && t.state_bytes >= 8 && draw.one_in(2))
+        t.late_moment_layers =
+            draw.below(layers + 1 - static_cast<int>(t.resident_layers + t.visiting_layers));
     check_training_spec(t);
     return subject;
 }

@@ -54,6 +54,9 @@ TrainingSpec random_homes(TrainingSpec of, bool tied, std::mt19937& random) {
     of.visiting_layers = of.clipping == Clipping::exact
                              ? below(1 + static_cast<int>(kLayers - of.resident_layers))
                              : 0;
+    if (of.clipping == Clipping::exact && of.state_bytes >= 8)
+        of.late_moment_layers =
+            below(1 + static_cast<int>(kLayers - of.resident_layers - of.visiting_layers));
     of.recompute = static_cast<Recompute>(below(3));
     of.checkpoints = static_cast<CheckpointPlacement>(below(2));
     if (of.recompute != Recompute::none)
@@ -88,8 +91,8 @@ TEST_CASE("resident sections: 72 random plans give the results of the plain one"
                 for (int i = 0; i < (state_bytes == 12 ? 4 : 2); ++i) {
                     const TrainingSpec t = random_homes(plain, tied, random);
                     CAPTURE(tied, static_cast<int>(clipping), state_bytes, t.resident_layers,
-                            t.visiting_layers, static_cast<int>(t.resident_tables),
-                            static_cast<int>(t.checkpoints));
+                            t.visiting_layers, t.late_moment_layers,
+                            static_cast<int>(t.resident_tables), static_cast<int>(t.checkpoints));
                     const Outcomes result = outcomes(model, t, 0.5 * norm);
                     CHECK(result.losses == expected.losses);
                     CHECK(result.norms == expected.norms);

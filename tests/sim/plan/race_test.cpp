@@ -144,6 +144,13 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                                 visiting > 0 && leaving == 0 ? Recompute::none : Recompute::full;
                             t.visiting_layers = std::min<std::int64_t>(
                                 visiting, layers - std::min<std::int64_t>(resident, layers));
+                            t.late_moment_layers =
+                                t.clipping == Clipping::exact
+                                    ? std::clamp<std::int64_t>(
+                                          3 + passes - visiting, 0,
+                                          layers - std::min<std::int64_t>(resident, layers) -
+                                              t.visiting_layers)
+                                    : 0;
                             t.keep_last_layers = leaving == 3 && layers > 1 ? 1 : 0;
                             t.host_kept_layers =
                                 place > 1
@@ -188,13 +195,14 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                         fmt::format("layers {} tied {} depth {} slabs {}, {} on the"
                                     " host; passes {} micro-batches {} checkpoints {} "
                                     "clipping {} saved inputs {} resident {} tables {} deferred {} "
-                                    "kept {}, {} on the host visiting {}",
+                                    "kept {}, {} on the host visiting {} late moments {}",
                                     layers, tied, t.buffer_depth, t.gradient_slabs,
                                     t.host_gradient_slabs, t.passes, t.micro_batches(),
                                     static_cast<int>(t.checkpoints), static_cast<int>(t.clipping),
                                     static_cast<int>(t.saved_inputs), t.resident_layers,
                                     static_cast<int>(t.resident_tables), t.deferred_layers,
-                                    t.keep_last_layers, t.host_kept_layers, t.visiting_layers));
+                                    t.keep_last_layers, t.host_kept_layers, t.visiting_layers,
+                                    t.late_moment_layers));
                 }
             });
         }

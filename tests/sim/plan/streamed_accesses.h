@@ -79,6 +79,7 @@ class Accesses {
             case OperationKind::copy_weights_in:
             case OperationKind::copy_gradients_out:
             case OperationKind::update:
+            case OperationKind::update_moments:
                 of_parameters(op.kind);
                 break;
             case OperationKind::copy_states_in:
@@ -158,8 +159,13 @@ class Accesses {
             writes(Place::host_slab, host_slab());
         } else {
             reads(Place::host_slab, host_slab());
-            writes(Place::host_layer, layer_);
+            of_host_state(kind, Place::host_layer);
         }
+    }
+    void of_host_state(OperationKind kind, Place weights) {
+        if (kind == OperationKind::update)
+            writes(weights, weights == Place::host_head ? 0 : layer_);
+        writes(Place::host_states, layer_);
     }
     void of_head(OperationKind kind) {
         if (t_.resident_head()) {
@@ -174,7 +180,7 @@ class Accesses {
             writes(Place::host_head_gradient);
         } else {
             reads(Place::host_head_gradient);
-            writes(Place::host_head);
+            of_host_state(kind, Place::host_head);
         }
     }
     void of_embedding(OperationKind kind) {

@@ -27,7 +27,7 @@ inline MachineSpec round_machine() {
     machine.host.memory_capacity = Bytes{1'000'000'000'000};
     machine.host.dram_bandwidth = 200e9;
     machine.host.adam_bytes_per_s = Interpolated({{1, 100e9}});
-    machine.host.best_adam_threads = 1;
+    machine.host.best_adam_threads = machine.host.adam_threads_after_norm = 1;
     machine.host.memory_copy = machine.host.first_touch = machine.host.zero = machine.host.release =
         50e9;
     machine.host.scale = machine.host.norm_and_scale = machine.host.eager_adam_bytes_per_s = 50e9;

@@ -201,9 +201,10 @@ TEST_CASE("plan choice: what it chooses beside layers kept on the host is valid"
 
 TEST_CASE("plan choice: host memory of a node is used where its rent bills it anyway",
           "[simulate]") {
-    const ModelSpec model = read_model("llama-3.1-70b");
+    ModelSpec model = read_model("llama-3.1-70b");
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-2tb"));
     const std::set<std::string> fixed = {"passes", "deferred_layers", "host_gradient_slabs"};
+    TrainingSpec asked = batch_of(64);
     const auto kept = [&](double rented_gpus, std::optional<double> most_gpus = {}) {
         PriceList prices;
         Offer offer;
@@ -211,7 +212,7 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
         offer.rented_gpus = rented_gpus;
         offer.most_gpus = most_gpus;
         if (rented_gpus > 0) prices.offers.push_back(offer);
-        return choose_plan(model, machine, batch_of(64), fixed, prices).training.host_kept_layers;
+        return choose_plan(model, machine, asked, fixed, prices).training.host_kept_layers;
     };
     // A step is 13% shorter with 1.7 TB of the node's 2 TB, and with 1 TB without.
     const std::int64_t by_gpu = kept(1), by_node = kept(8);
@@ -219,6 +220,12 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     CHECK(by_node > by_gpu);
     // A provider with too few connected GPUs for them.
     CHECK(kept(1, 4) <= by_gpu);
+    // As asked it does not fit, so nothing that fits bills less.
+    model = read_model("qwen3-14b");
+    asked = batch_of(128);
+    asked.sequence = 4096;
+    CHECK(!fits_machine(model, machine, asked));
+    CHECK(kept(8) > kept(1));
 }
 
 TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", "[simulate]") {

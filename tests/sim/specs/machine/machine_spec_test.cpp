@@ -191,6 +191,10 @@ TEST_CASE("machine spec: the optimizer's rate by threads is that of the curve", 
         measured_points({{1, 0.5}, {4, 2}, {8, 1.5}});
     const HostSpec host = resolve(profile).host;
     CHECK(host.best_adam_threads == 4);  // not the most, but the fastest
+    CHECK(host.adam_threads_after_norm == 4);
+    profile["host"]["cores"] = measured_number(5);
+    CHECK(resolve(profile).host.best_adam_threads == 1);
+    CHECK(resolve(profile).host.adam_threads_after_norm == 4);
     CHECK(host.adam_bytes_per_s.at(4) == Approx(2e9 * 20));
     CHECK(host.adam_bytes_per_s.at(2) == Approx(1.25e9 * 20));
 }
