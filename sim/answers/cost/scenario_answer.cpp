@@ -55,10 +55,12 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
     return out;
 }
 
-FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed) {
+FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed,
+                              Bill bill) {
     const Scenario s = resolve(asked);
-    const PlanChoice choice =
-        choose_plan(s.model, s.machine, s.training, fixed, prices_to_choose_by(s.profile, s.money));
+    const PriceList prices = bill == Bill::counts ? prices_to_choose_by(s.profile, s.money)
+                                                  : rent_of_whole_nodes(s.machine.host.gpus);
+    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed, prices);
     return {with_settings(std::move(asked), changed_settings(s.training, choice.training)),
             choice.step};
 }

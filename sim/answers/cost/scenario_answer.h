@@ -44,12 +44,16 @@ inline const Wanted kWholePrediction{
 ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far = {});
 
+/// Whether what a plan takes of its node counts when plans are compared.
+enum class Bill : std::uint8_t { counts, ignored };
+
 /// A scenario with the fastest settings of its system for its batch.
 struct FastestPlan {
     PlannedScenario planned;
     std::optional<Seconds> step;  ///< nothing: no plan fits, and the settings are as asked
 };
 /// Options with these fields keep their values. Throws InputError.
-FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed);
+FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed,
+                              Bill bill = Bill::counts);
 
 }  // namespace sluice
