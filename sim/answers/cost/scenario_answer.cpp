@@ -4,7 +4,6 @@
 #include <system_error>
 
 #include "sim/answers/cost/cost.h"
-#include "sim/answers/predict/plan_choice.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -56,11 +55,10 @@ ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
 }
 
 FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed,
-                              Bill bill) {
+                              BillBase base) {
     const Scenario s = resolve(asked);
-    const PriceList prices = bill == Bill::counts ? prices_to_choose_by(s.profile, s.money)
-                                                  : rent_of_whole_nodes(s.machine.host.gpus);
-    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed, prices);
+    const PlanChoice choice = choose_plan(s.model, s.machine, s.training, fixed,
+                                          prices_to_choose_by(s.profile, s.money), base);
     return {with_settings(std::move(asked), changed_settings(s.training, choice.training)),
             choice.step};
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/answers/cost/full_node.h"
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/specs/scenario/scenario.h"
 
@@ -44,9 +45,6 @@ inline const Wanted kWholePrediction{
 ScenarioAnswer answer_scenario(const PlannedScenario& planned, Wanted wanted,
                                const std::function<void(const ScenarioAnswer&)>& so_far = {});
 
-/// Whether what a plan takes of its node counts when plans are compared.
-enum class Bill : std::uint8_t { counts, ignored };
-
 /// A scenario with the fastest settings of its system for its batch.
 struct FastestPlan {
     PlannedScenario planned;
@@ -54,6 +52,6 @@ struct FastestPlan {
 };
 /// Options with these fields keep their values. Throws InputError.
 FastestPlan with_fastest_plan(PlannedScenario asked, const std::set<std::string>& fixed,
-                              Bill bill = Bill::counts);
+                              BillBase base = BillBase::least_part);
 
 }  // namespace sluice

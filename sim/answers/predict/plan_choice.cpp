@@ -20,21 +20,22 @@ constexpr std::int64_t kMostLayersPassed = 1280;
 class PlanSearch {
   public:
     PlanSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
-               const std::set<std::string>& fixed, const PriceList& prices)
+               const std::set<std::string>& fixed, const PriceList& prices, BillBase base)
         : model_(model),
           machine_(machine),
           asked_(asked),
           fixed_(fixed),
           space_(model, machine, asked, fixed),
           whole_space_(space_),
-          trials_(model, machine, space_, asked, prices) {}
+          trials_(model, machine, space_, asked, prices),
+          bill_base_(base) {}
 
     PlanChoice run() {
         const std::optional<TimedTraining> as_asked = timed(asked_);
         if (as_asked) {
             trials_.set_best({asked_, as_asked->seconds, as_asked->billed});
             trials_.bill_beside(trials_.best());
-        } else {
+        } else if (bill_base_ == BillBase::least_part) {
             trials_.bill_beside(memory_share(0, asked_, machine_));
         }
         const bool ours = has_option(asked_.schedule, "resident_layers");
@@ -283,6 +284,7 @@ class PlanSearch {
     PlanSpace space_;
     const PlanSpace whole_space_;  ///< also of plans that leave no room
     PlanTrials trials_;
+    const BillBase bill_base_;
     FoundByPasses of_passes_;
 };
 
@@ -290,9 +292,9 @@ class PlanSearch {
 
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
-                       const PriceList& prices) {
+                       const PriceList& prices, BillBase base) {
     check_training_spec(training);
-    return PlanSearch(model, machine, training, fixed, prices).run();
+    return PlanSearch(model, machine, training, fixed, prices, base).run();
 }
 
 }  // namespace sluice

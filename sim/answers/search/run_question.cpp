@@ -28,8 +28,9 @@ namespace {
 constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
 
 /// The fastest plan that fits, for the batch and sequence that were asked; empty if none fits.
-std::optional<FastestPlan> fitting_plan(const PlannedScenario& asked, Bill bill = Bill::counts) {
-    FastestPlan out = with_fastest_plan(asked, {}, bill);
+std::optional<FastestPlan> fitting_plan(const PlannedScenario& asked,
+                                        BillBase base = BillBase::least_part) {
+    FastestPlan out = with_fastest_plan(asked, {}, base);
     if (out.step) return out;
     // In smaller micro-batches than a choice of settings considers.
     const Scenario s = resolve(asked);
@@ -72,11 +73,11 @@ RunWay candidate_of(const RunQuestion& question, const PlannedScenario& planned)
 
 /// Ours with the largest smaller states that fit; empty if none do.
 std::optional<FastestPlan> with_smaller_states(PlannedScenario ours, const ModelSpec& model,
-                                               Bill bill) {
+                                               BillBase base) {
     for (const StatePrecision& states : smaller_states(TrainingSpec{}.state_bytes)) {
         if (!states.takes_hidden(model.hidden)) continue;
         ours.training["state_bytes"] = std::to_string(states.bytes);
-        if (auto plan = fitting_plan(ours, bill)) return plan;
+        if (auto plan = fitting_plan(ours, base)) return plan;
     }
     return std::nullopt;
 }
@@ -94,7 +95,7 @@ std::vector<Schedule> running_systems(const ModelSpec& model, const MachineSpec&
 /// today. Then the fastest with smaller states: of systems that have no others, and ours where full
 /// ones do not fit.
 std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const std::string& machine,
-                                        const MachineSpec& spec, Bill bill) {
+                                        const MachineSpec& spec, BillBase base) {
     const ModelSpec model = read_model(asked.model);
     std::optional<FastestPlan> full, small;
     const auto consider = [](std::optional<FastestPlan>& best, std::optional<FastestPlan> plan) {
@@ -106,10 +107,10 @@ std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const std:
             const PlannedScenario of_system = on_machine(asked, machine, schedule->name);
             const bool has_full = bytes_of_states(resolve(of_system).training).full();
             if (has_full && ours_fits) continue;
-            std::optional<FastestPlan> plan = fitting_plan(of_system, bill);
+            std::optional<FastestPlan> plan = fitting_plan(of_system, base);
             if (schedule->ours) ours_fits = plan.has_value();
             if (!plan && schedule->ours)
-                consider(small, with_smaller_states(of_system, model, bill));
+                consider(small, with_smaller_states(of_system, model, base));
             consider(has_full ? full : small, std::move(plan));
         } catch (const InputError&) {
             // A rule of that system; others may train it.
@@ -160,7 +161,8 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
         const MachineSpec spec = read_machine({machine, {}, {}}).spec;
         std::optional<RunWay> full;
         bool in_time = false;
-        for (const PlannedScenario& planned : on_one_gpu(asked, machine, spec, Bill::counts)) {
+        for (const PlannedScenario& planned :
+             on_one_gpu(asked, machine, spec, BillBase::least_part)) {
             RunWay one = candidate_of(question, planned);
             in_time = in_time || ends_in_time(question.limits, one.run);
             // Smaller states must gain something.
@@ -173,7 +175,8 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
         const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
         // A larger part of the node may be worth the deadline.
         if (any && !in_time && of_node > 1)
-            for (const PlannedScenario& planned : on_one_gpu(asked, machine, spec, Bill::ignored)) {
+            for (const PlannedScenario& planned :
+                 on_one_gpu(asked, machine, spec, BillBase::fastest)) {
                 RunWay one = candidate_of(question, planned);
                 if (ends_in_time(question.limits, one.run)) tell(std::move(one));
             }

@@ -94,15 +94,6 @@ PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& qu
     return prices;
 }
 
-PriceList rent_of_whole_nodes(double gpus) {
-    Offer node;
-    node.usd_per_hour = 1;
-    node.rented_gpus = gpus;
-    PriceList out;
-    out.offers.push_back(node);
-    return out;
-}
-
 const std::vector<MoneyOption>& money_options() {
     static const std::vector<MoneyOption> options = declare_money_options();
     return options;

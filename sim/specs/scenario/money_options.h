@@ -41,8 +41,6 @@ struct CostQuery {
 /// The prices by which plans are chosen: the machine's, with the quotes for it; of rents the named
 /// offer alone, if one is named. Throws InputError where the machine has no such offer.
 PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& query);
-/// Prices by which all plans for one node of so many GPUs bill the same.
-PriceList rent_of_whole_nodes(double gpus);
 
 /// `usd_per_hour`, `--usd-per-hour`.
 struct MoneyOption {
