@@ -10,9 +10,9 @@ namespace {
 /// 16 elements; the operations are those of Scalar in adamw_portable.cpp.
 struct Avx512 {
     static constexpr int kWidth = 16;
-    /// The prefetchers of a Xeon end at a page. Measured on 12 of 16 CPUs of one: 5.37 instead of
-    /// 4.77 Gparam/s with 12 bytes of state, 7.49 instead of 6.42 with 8
-    /// (`engine/measurements/adam-prefetch.txt`). Not measured on an EPYC with AVX-512.
+    /// The prefetchers of a Xeon end at a page. On one with 16 CPUs, 12 threads update 5.45 instead
+    /// of 4.93 Gparam/s with 12 bytes of state, 7.11 instead of 6.39 with 8
+    /// (`engine/measurements/adam-parts.txt`). Not measured on an EPYC with AVX-512.
     static constexpr std::int64_t kAhead = 1024;
     using Float = __m512;
     using Bits = __m512i;

@@ -212,9 +212,10 @@ void adamw_tail(const AdamWArrays& a, int low_bytes, int moment_bytes, std::int6
     }
 }
 
-/// Asks for the memory of `count` elements that come V::kAhead later.
+/// Asks for the memory of `count` elements that come V::kAhead later. Not worth it for 8-bit
+/// moments: four pairs of measurements were 6% slower to 9% faster.
 template <class V, UpdatePass pass>
-SLUICE_INLINE void prefetch(const AdamWArrays& a, std::int64_t i, std::int64_t count, int low_bytes,
+SLUICE_INLINE void prefetch(const AdamWArrays& a, std::int64_t i, std::int64_t count,
                             int moment_bytes) {
     if constexpr (V::kAhead == 0) return;
     constexpr std::int64_t kLine = 64;
@@ -226,7 +227,7 @@ SLUICE_INLINE void prefetch(const AdamWArrays& a, std::int64_t i, std::int64_t c
     };
     if constexpr (pass != UpdatePass::moments) {
         lines(a.high, 2);
-        lines(a.low, low_bytes);
+        lines(a.low, 2);
     }
     lines(a.first, moment_bytes);
     lines(a.second, moment_bytes);
@@ -240,7 +241,7 @@ void adamw_vectors(const AdamWConstants k, const AdamWArrays a, std::int64_t cou
     constexpr std::int64_t kGroup = 32;  // a line of what has 2 bytes an element
     const std::int64_t whole = count - count % V::kWidth, groups = count - count % kGroup;
     for (std::int64_t i = 0; i < groups; i += kGroup) {
-        prefetch<V, pass>(a, i, kGroup, 2, Format::kBytes);
+        prefetch<V, pass>(a, i, kGroup, Format::kBytes);
 #pragma GCC unroll 2
         for (std::int64_t j = i; j < i + kGroup; j += V::kWidth)
             adamw_vector<V, Format, pass>(k, a, j);
@@ -254,10 +255,7 @@ void adamw_vectors(const AdamWConstants k, const AdamWArrays a, std::int64_t cou
 template <class V, int low_bytes, UpdatePass pass>
 void adamw_blocks(const AdamWConstants& k, const AdamWArrays& a, std::int64_t count) {
     const std::int64_t whole = count - count % kMomentBlock;
-    for (std::int64_t i = 0; i < whole; i += kMomentBlock) {
-        prefetch<V, pass>(a, i, kMomentBlock, low_bytes, 1);
-        adamw_block<V, low_bytes, pass>(k, a, i);
-    }
+    for (std::int64_t i = 0; i < whole; i += kMomentBlock) adamw_block<V, low_bytes, pass>(k, a, i);
     if (whole == count) return;
     adamw_tail<pass>(from_element(a, whole, low_bytes, 1), low_bytes, 1, count - whole,
                      [&](const AdamWArrays& tail) { adamw_block<V, low_bytes, pass>(k, tail, 0); });
@@ -272,7 +270,6 @@ void adamw_pass(int state_bytes, const AdamWConstants& k, const AdamWArrays& a,
         if constexpr (row + 1 < kStatePrecisions.size())
             adamw_pass<V, pass, row + 1>(state_bytes, k, a, count);
     } else if constexpr (precision.has_scales()) {
-        // adamw_range_by() refuses half of an update.
         if constexpr (pass != UpdatePass::parameters && pass != UpdatePass::moments)
             adamw_blocks<V, precision.low_bytes, pass>(k, a, count);
     } else if constexpr (precision.moment_bytes == 2) {

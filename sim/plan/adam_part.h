@@ -11,9 +11,9 @@ struct AdamPart {
     double read = 0, written = 0;  ///< bytes a parameter
 
     double bytes() const { return read + written; }
-    /// In bytes that are read. A written one takes 0.6 of the time of one that is read, with the
-    /// line that it was read from: measured with 12 and 16 threads of a Xeon with 16 CPUs for 12
-    /// and 8 bytes of state, within 3% of each part's share (`engine/measurements/adam-parts.txt`).
+    /// In bytes that are read. A written one takes 0.6 of the time of one that is read: with 12 and
+    /// 16 threads of a Xeon with 16 CPUs the parts' rates over that of the whole are then off by at
+    /// most 4% with 12 bytes of state, 13% with 8 (`engine/measurements/adam-parts.txt`).
     double cost() const { return read + 0.6 * written; }
 };
 

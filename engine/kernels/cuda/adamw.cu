@@ -256,7 +256,7 @@ void launch(cudaStream_t stream, int state_bytes, const Range& range) {
 void launch(cudaStream_t stream, UpdatePass pass, int state_bytes, const Range& range) {
     if (pass == UpdatePass::update) return launch<UpdatePass::update>(stream, state_bytes, range);
     if (pass == UpdatePass::rewind) return launch<UpdatePass::rewind>(stream, state_bytes, range);
-    launch<UpdatePass::redo>(stream, state_bytes, range);
+    launch<UpdatePass::redo>(stream, state_bytes, range);  // halves are the host's alone
 }
 
 /// A gap between two tensors belongs to the range before it.
@@ -270,8 +270,6 @@ void CudaKernels::adamw(const BlockUpdate& update) {
     const char* const operation = "adamw";
     const ParameterBlock& block = update.block;
     require(block.count % Eight::kWidth == 0, operation, "a multiple of 8 elements");
-    require(update.pass != UpdatePass::parameters && update.pass != UpdatePass::moments, operation,
-            "a whole update");
     const void* const planes[] = {block.high,           block.low,
                                   block.first_moment,   block.second_moment,
                                   update.gradient.bf16, update.gradient.fp32};
