@@ -70,13 +70,28 @@ TEST_CASE("plan choice: states visit where exact clipping would keep forward wai
         TrainingSpec exact = batch_of(batch);
         exact.clipping = Clipping::exact;
         const PlanChoice free = choose_plan(model, h200(), exact, {}),
-                         without = choose_plan(model, h200(), exact, {"visiting_layers"}),
+                         without = choose_plan(model, h200(), exact,
+                                               {"visiting_layers", "late_moment_layers"}),
                          speculative = choose_plan(model, h200(), batch_of(batch), {});
         CAPTURE(batch, free.training.visiting_layers);
         CHECK(free.training.visiting_layers > 0);
         CHECK(*free.step < (1 - 0.005) * *without.step);
         CHECK(*free.step < 1.005 * *speculative.step);
     }
+}
+
+TEST_CASE("plan choice: moments are late where the next forward hides too little", "[simulate]") {
+    const ModelSpec model =
+        read_model(PlannedModel{.model = "qwen2.5-7b", .layers = {}, .untied = true});
+    TrainingSpec exact = batch_of(32);
+    exact.clipping = Clipping::exact;
+    exact.device_budget_bytes = 24e9;
+    const PlanChoice free = choose_plan(model, h200(), exact, {}),
+                     without = choose_plan(model, h200(), exact, {"late_moment_layers"});
+    CHECK(free.training.late_moment_layers > 0);
+    CHECK(*free.step < 0.97 * *without.step);
+    exact.state_bytes = 6;
+    CHECK(choose_plan(model, h200(), exact, {}).training.late_moment_layers == 0);
 }
 
 TEST_CASE("plan choice: layers keep tensors on the host where visits would gain less",
