@@ -46,7 +46,9 @@ HostSpec host_here(const HostFacts& facts, Bytes capacity, bool with_gpu) {
     double cores = facts.cpus.empty() ? host.cores : facts.physical_cores();
     if (facts.limits.cpus) cores = std::min(cores, *facts.limits.cpus);
     host.best_adam_threads = std::max(1, static_cast<int>(cores) - kCpusForLanes);
-    host.adam_threads_after_norm = std::max(1, static_cast<int>(cores));
+    // Without a GPU its products need cores, too.
+    host.adam_threads_after_norm =
+        with_gpu ? std::max(1, static_cast<int>(cores)) : host.best_adam_threads;
     return host;
 }
 

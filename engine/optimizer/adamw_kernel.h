@@ -213,7 +213,7 @@ void adamw_tail(const AdamWArrays& a, int low_bytes, int moment_bytes, std::int6
 }
 
 /// Asks for the memory of `count` elements that come V::kAhead later. Not worth it for 8-bit
-/// moments: four pairs of measurements were 6% slower to 9% faster.
+/// moments: eight pairs of measurements were 8% slower to 9% faster.
 template <class V, UpdatePass pass>
 SLUICE_INLINE void prefetch(const AdamWArrays& a, std::int64_t i, std::int64_t count,
                             int moment_bytes) {

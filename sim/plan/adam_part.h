@@ -13,7 +13,8 @@ struct AdamPart {
     double bytes() const { return read + written; }
     /// In bytes that are read. A written one takes 0.6 of the time of one that is read: with 12 and
     /// 16 threads of a Xeon with 16 CPUs the parts' rates over that of the whole are then off by at
-    /// most 4% with 12 bytes of state, 13% with 8 (`engine/measurements/adam-parts.txt`).
+    /// most 4% with 12 bytes of state. With 8, that of the parameters is 7 and 13% too high
+    /// (`engine/measurements/adam-parts.txt`).
     double cost() const { return read + 0.6 * written; }
 };
 

@@ -93,7 +93,8 @@ KernelCost no_faster_than(Seconds issued, KernelCost cost, const ClockSpec& cloc
 int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) {
     return training.optimizer_threads > 0
                ? static_cast<int>(training.optimizer_threads)
-               : machine.host.adam_threads(training.clipping == Clipping::exact);
+               : machine.host.adam_threads(training.schedule->ours &&
+                                           training.clipping == Clipping::exact);
 }
 
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,

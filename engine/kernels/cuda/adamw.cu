@@ -234,7 +234,6 @@ __global__ void __launch_bounds__(kThreads) blocks_kernel(const Range range) {
                                                 load_root_code<Eight>(a, i, a.second_scale[block]));
 }
 
-/// As adamw_pass().
 template <UpdatePass pass, std::size_t row = 0>
 void launch(cudaStream_t stream, int state_bytes, const Range& range) {
     constexpr StatePrecision precision = kStatePrecisions[row];
@@ -256,7 +255,8 @@ void launch(cudaStream_t stream, int state_bytes, const Range& range) {
 void launch(cudaStream_t stream, UpdatePass pass, int state_bytes, const Range& range) {
     if (pass == UpdatePass::update) return launch<UpdatePass::update>(stream, state_bytes, range);
     if (pass == UpdatePass::rewind) return launch<UpdatePass::rewind>(stream, state_bytes, range);
-    launch<UpdatePass::redo>(stream, state_bytes, range);  // halves are the host's alone
+    require(pass == UpdatePass::redo, "adamw", "a whole update");
+    launch<UpdatePass::redo>(stream, state_bytes, range);
 }
 
 /// A gap between two tensors belongs to the range before it.

@@ -34,10 +34,10 @@ class PlanSearch {
         const std::optional<TimedTraining> as_asked = timed(asked_);
         if (as_asked) {
             trials_.set_best({asked_, as_asked->seconds, as_asked->billed});
-            trials_.bill_beside(trials_.best());
-        } else if (bill_base_ == BillBase::least_part) {
-            trials_.bill_beside(memory_share(0, asked_, machine_));
         }
+        if (bill_base_ == BillBase::least_part)
+            as_asked ? trials_.bill_beside(trials_.best())
+                     : trials_.bill_beside(memory_share(0, asked_, machine_));
         const bool ours = has_option(asked_.schedule, "resident_layers");
         if (ours && !as_asked && !fits_by_token(model_, machine_, asked_))
             return {asked_, {}, {}, {}};

@@ -13,10 +13,9 @@
 
 namespace sluice {
 
-/// Beside which part of a node are plans billed that take more, where the settings as asked fit
-/// nothing?
+/// Beside which part of a node are plans billed that take more?
 enum class BillBase : std::uint8_t {
-    least_part,  ///< one GPU of it, so that the cheapest token wins
+    least_part,  ///< that of the settings as asked; one GPU where they do not fit
     fastest,     ///< that of the fastest plan that keeps nothing more on the host
 };
 
@@ -24,9 +23,9 @@ enum class BillBase : std::uint8_t {
 /// Options of `fixed`, by their fields, keep their values. Simulates only steps whose bound is
 /// faster than the best so far (step_bounds.h), and ends most others early. Leaves room
 /// (Fit::leaves_room) where a plan can. If nothing fits, the choice is the given training. A plan
-/// takes a larger part of its node than the given one, or than `base` where that does not fit, only
-/// where a token gets no dearer: by the typical rent of `prices`, or by the GPUs of that part where
-/// no rent is known. Throws InputError if the training breaks a rule.
+/// takes a larger part of its node than `base` only where a token gets no dearer: by the typical
+/// rent of `prices`, or by the GPUs of that part where no rent holds it. Throws InputError if the
+/// training breaks a rule.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
                        const PriceList& prices = {}, BillBase base = BillBase::least_part);

@@ -91,9 +91,10 @@ double PlanTrials::usd_per_hour(const NodeShare& share) const {
 
 double PlanTrials::bill_over_base(const NodeShare& share) const {
     if (!base_) return 1;
-    const double base = usd_per_hour(*base_);
+    const double base = usd_per_hour(*base_), own = usd_per_hour(share);
+    // A plan that no offer holds is a plan still.
     const double more =
-        base == kNever ? share.gpus_needed() / base_->gpus_needed() : usd_per_hour(share) / base;
+        base == kNever || own == kNever ? share.gpus_needed() / base_->gpus_needed() : own / base;
     return std::max(1.0, more);
 }
 

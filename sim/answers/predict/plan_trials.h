@@ -23,7 +23,7 @@ struct TimedTraining {
     TrainingSpec training;
     Seconds seconds = kNever;
     /// The step, longer by as much as an hour of its part of the node costs more than that of
-    /// bill_beside(); kNever where no rent holds it.
+    /// bill_beside().
     Seconds billed = kNever;
 };
 

@@ -99,7 +99,9 @@ class GridMaker {
         return out;
     }
     std::vector<double> threads() const {
-        const int best = machine_.host.adam_threads(request_.given.clipping == Clipping::exact);
+        TrainingSpec usual = request_.given;
+        usual.optimizer_threads = 0;
+        const int best = optimizer_threads(machine_, usual);
         if (best < 2) return {0};
         return {0, static_cast<double>(best / 2)};
     }

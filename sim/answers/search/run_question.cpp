@@ -159,27 +159,25 @@ void try_machine(const RunQuestion& question, const PlannedScenario& asked,
     };
     try {
         const MachineSpec spec = read_machine({machine, {}, {}}).spec;
-        std::optional<RunWay> full;
-        bool in_time = false;
-        for (const PlannedScenario& planned :
-             on_one_gpu(asked, machine, spec, BillBase::least_part)) {
-            RunWay one = candidate_of(question, planned);
-            in_time = in_time || ends_in_time(question.limits, one.run);
-            // Smaller states must gain something.
-            if (full && one.run.days.value >= full->run.days.value &&
-                !(one.priced && full->priced && one.run.usd.value < full->run.usd.value))
-                continue;
-            full = one;
-            tell(std::move(one));
-        }
         const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
-        // A larger part of the node may be worth the deadline.
-        if (any && !in_time && of_node > 1)
-            for (const PlannedScenario& planned :
-                 on_one_gpu(asked, machine, spec, BillBase::fastest)) {
+        bool in_time = false;
+        const auto one_gpu = [&](BillBase base) {
+            std::optional<RunWay> full;
+            for (const PlannedScenario& planned : on_one_gpu(asked, machine, spec, base)) {
                 RunWay one = candidate_of(question, planned);
-                if (ends_in_time(question.limits, one.run)) tell(std::move(one));
+                // Smaller states must gain something.
+                if (full && one.run.days.value >= full->run.days.value &&
+                    !(one.priced && full->priced && one.run.usd.value < full->run.usd.value))
+                    continue;
+                full = one;
+                const bool ends = ends_in_time(question.limits, one.run);
+                in_time = in_time || ends;
+                if (ends || base == BillBase::least_part) tell(std::move(one));
             }
+        };
+        one_gpu(BillBase::least_part);
+        // A larger part of the node may be worth the deadline.
+        if (any && !in_time && of_node > 1) one_gpu(BillBase::fastest);
         const bool joined = of_node > 1 && joins_gpus(spec);
         std::optional<RunWay> before;
         for (std::int64_t nodes = 1; joined && nodes <= kMostNodes; nodes *= 2) {

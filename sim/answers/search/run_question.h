@@ -57,10 +57,11 @@ std::vector<std::string> tried_machines(const RunQuestion& question);
 using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Each of tried_machines(): one GPU with host memory and a system that a program executes there
-/// today, in full precision and, where that is faster or costs less, with smaller states; then 1,
-/// 2, 4, ... nodes, until a run meets the deadline and more nodes cost no less. Where nothing fits:
-/// a plan of one GPU that lacks memory, with smaller states. `found` gets each, `progress` how many
-/// machines of all are done. Throws InputError.
+/// today, in full precision and, where that is faster or costs less, with smaller states. Where all
+/// are late: those with a larger part of the node that are not. Then 1, 2, 4, ... nodes, until a
+/// run meets the deadline and more nodes cost no less. Where nothing fits: a plan of one GPU that
+/// lacks memory, with smaller states. `found` gets each, `progress` how many machines of all are
+/// done. Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 

@@ -2,7 +2,7 @@
 // the updates that wait for it, and the dependencies of the next step.
 //
 // With exact clipping all updates wait for the norm, and forward for them. Those of layers with
-// late moments change the parameters alone, which takes two thirds of the traffic, and the moments
+// late moments change the parameters alone, in about three quarters of the time, and the moments
 // during the next backward, each before new gradients come.
 #include "sim/plan/adam_part.h"
 #include "sim/plan/schedules/streamed_operations.h"

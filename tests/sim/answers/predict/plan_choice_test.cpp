@@ -205,14 +205,17 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-2tb"));
     const std::set<std::string> fixed = {"passes", "deferred_layers", "host_gradient_slabs"};
     TrainingSpec asked = batch_of(64);
-    const auto kept = [&](double rented_gpus, std::optional<double> most_gpus = {}) {
+    const auto chosen = [&](double rented_gpus, std::optional<double> most_gpus) {
         PriceList prices;
         Offer offer;
         offer.usd_per_hour = 5;
         offer.rented_gpus = rented_gpus;
         offer.most_gpus = most_gpus;
         if (rented_gpus > 0) prices.offers.push_back(offer);
-        return choose_plan(model, machine, asked, fixed, prices).training.host_kept_layers;
+        return choose_plan(model, machine, asked, fixed, prices);
+    };
+    const auto kept = [&](double rented_gpus, std::optional<double> most_gpus = {}) {
+        return chosen(rented_gpus, most_gpus).training.host_kept_layers;
     };
     // A step is 13% shorter with 1.7 TB of the node's 2 TB, and with 1 TB without.
     const std::int64_t by_gpu = kept(1), by_node = kept(8);
@@ -226,6 +229,8 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     asked.sequence = 4096;
     CHECK(!fits_machine(model, machine, asked));
     CHECK(kept(8) > kept(1));
+    // No offer holds what fits, which is a plan still.
+    CHECK(chosen(1, 1).step);
 }
 
 TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", "[simulate]") {

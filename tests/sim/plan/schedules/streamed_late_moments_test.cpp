@@ -84,12 +84,11 @@ TEST_CASE("late moments: come in the order of backward, and its gradients wait f
 
 TEST_CASE("late moments: a byte that is written takes 0.6 of the time of one that is read",
           "[plan]") {
-    // 12 bytes: 14 read and 4 written instead of 14 and 12, so 18 bytes at 1.095 of the rate.
     CHECK(adam_part_rate(HostWork::adam, 12) == 1);
-    CHECK(adam_part_rate(HostWork::adam_parameters, 12) ==
-          Approx(18 / (14 + 0.6 * 4) / (26 / (14 + 0.6 * 12))));
-    CHECK(adam_part_rate(HostWork::adam_moments, 8) ==
-          Approx(10 / (6 + 0.6 * 4) / (18 / (10 + 0.6 * 8))));
+    // 14 bytes are read and 4 written, instead of 14 and 12: 18 bytes in the time of 16.4 that are
+    // read, instead of 26 in that of 21.2.
+    CHECK(adam_part_rate(HostWork::adam_parameters, 12) == Approx(0.895).epsilon(1e-3));
+    CHECK(adam_part_rate(HostWork::adam_moments, 8) == Approx(0.979).epsilon(1e-3));
 }
 
 TEST_CASE("late moments: settings without them are refused by name", "[plan]") {
