@@ -95,6 +95,13 @@ done
 train 7b-batch-32-beside-visiting-second-gpu --model qwen2.5-7b --untied --batch 32 --steps 10 --max-norm 1000 --learning-rate 2e-5 --resident-layers 10 --resident-tables both --recompute none
 train 7b-batch-32-24-gb-exact --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1 --clipping exact --learning-rate 2e-5 --device-budget-bytes 24e9 --resident-layers 3
 train 7b-batch-32-24-gb-exact-late-25 --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1 --clipping exact --learning-rate 2e-5 --device-budget-bytes 24e9 --resident-layers 3 --late-moment-layers 25
+for threads in 14 15 16; do
+    train 7b-batch-32-24-gb-exact-late-25-$threads-threads --model qwen2.5-7b --untied --batch 32 --steps 7 --max-norm 1 --clipping exact --learning-rate 2e-5 --device-budget-bytes 24e9 --resident-layers 3 --late-moment-layers 25 --optimizer-threads $threads
+done
+for threads in 12 16; do
+    train 7b-batch-32-exact-visiting-10-$threads-threads --model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1 --clipping exact --learning-rate 2e-5 --recompute none --resident-tables both --resident-layers 10 --visiting-layers 10 --optimizer-threads $threads
+    train 14b-batch-32-exact-$threads-threads --model qwen2.5-14b --batch 32 --steps 6 --max-norm 1 --clipping exact --learning-rate 2e-5 --host-kept-layers 19 --keep-attention-layers 13 --resident-layers 29 --resident-tables both --optimizer-threads $threads
+done
 train 7b-batch-32-24-gb-host-kept-10-second-gpu "${small[@]}" --micro-batch 16 --resident-layers 2 --host-kept-layers 10
 # The plan that `sluice predict` chose for the machine in general. planned NAME STEPS FLAG... -- FLAG OF TRAINING...
 planned() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/plan/step_program.h"
+#include "sim/specs/machine/machine_spec.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -20,11 +21,12 @@ struct AdamPart {
 
 /// Precondition: `work` is a kind of AdamW's with bf16 gradients.
 inline AdamPart adam_part(HostWork work, std::int64_t state_bytes) {
-    const double state = static_cast<double>(state_bytes), gradient = kBf16,
+    const double written = static_cast<double>(state_bytes),
                  moments = 2.0 * state_precision(state_bytes).moment_bytes;
-    if (work == HostWork::adam_parameters) return {gradient + state, state - moments};
-    if (work == HostWork::adam_moments) return {gradient + moments, moments};
-    return {gradient + state, state};
+    const AdamPart whole = {adam_traffic(state_bytes) - written, written};
+    if (work == HostWork::adam_parameters) return {whole.read, written - moments};
+    if (work == HostWork::adam_moments) return {kBf16 + moments, moments};
+    return whole;
 }
 
 /// Bytes/s of a part over those of the whole update.

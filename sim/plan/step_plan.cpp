@@ -68,9 +68,8 @@ void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
                             training.*count.layers, model.layer_count()),
                 count.field);
     const std::int64_t on_host = model.layer_count() - training.resident_layers;
-    for (const Count& count : {Count{"deferred_layers", &T::deferred_layers},
-                               {"visiting_layers", &T::visiting_layers},
-                               {"late_moment_layers", &T::late_moment_layers}})
+    for (const Count& count :
+         {Count{"deferred_layers", &T::deferred_layers}, {"visiting_layers", &T::visiting_layers}})
         if (training.*count.layers > on_host)
             throw InputError(
                 fmt::format("{} is {}, expected at most the {} layers on the host ({} less "

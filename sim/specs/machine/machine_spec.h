@@ -111,7 +111,7 @@ struct HostSpec {
     Interpolated adam_call;     ///< fixed seconds of one update, by threads; empty: none
     int best_adam_threads = 0;  ///< the fastest number that leaves kCpusForLanes
     /// The fastest number, for updates that all wait for the norm, when few copies run. 7B, batch
-    /// 32, in 24 GB of an H200 with 16 CPUs: 11,083 tokens/s with 16, 10,418 with 12.
+    /// 32, in 24 GB of an H200 with 16 CPUs: 11,083 tokens/s with 16, 10,661 with 14.
     int adam_threads_after_norm = 0;
 
     int adam_threads(bool after_norm) const {

@@ -149,15 +149,19 @@ void check_deferred(const TrainingSpec& spec) {
         "deferred_layers");
 }
 
+void check_clips_exactly(const TrainingSpec& spec, const char* field, std::int64_t layers) {
+    if (spec.clipping == Clipping::exact) return;
+    throw InputError(
+        fmt::format("{} is {} with --clipping {}, expected 0; leave it out, or give --clipping "
+                    "exact",
+                    field_flag(field), layers, option_text(spec, training_option("clipping"))),
+        field);
+}
+
 /// An update before the norm is known gains nothing by it; the optimizer on the host writes codes.
 void check_visiting(const TrainingSpec& spec) {
     if (spec.visiting_layers == 0) return;
-    if (spec.clipping != Clipping::exact)
-        throw InputError(
-            fmt::format("--visiting-layers is {} with --clipping {}, expected 0; leave it out, or "
-                        "give --clipping exact",
-                        spec.visiting_layers, option_text(spec, training_option("clipping"))),
-            "visiting_layers");
+    check_clips_exactly(spec, "visiting_layers", spec.visiting_layers);
     if (spec.streams_codes())
         throw InputError(
             fmt::format("--visiting-layers is {} with --stream-weights fp8, whose codes the "
@@ -169,12 +173,7 @@ void check_visiting(const TrainingSpec& spec) {
 /// Before the norm is known, weights and moments are updated at once; scales of moments need both.
 void check_late_moments(const TrainingSpec& spec) {
     if (spec.late_moment_layers == 0) return;
-    if (spec.clipping != Clipping::exact)
-        throw InputError(
-            fmt::format("--late-moment-layers is {} with --clipping {}, expected 0; leave it out, "
-                        "or give --clipping exact",
-                        spec.late_moment_layers, option_text(spec, training_option("clipping"))),
-            "late_moment_layers");
+    check_clips_exactly(spec, "late_moment_layers", spec.late_moment_layers);
     if (state_precision(spec.state_bytes).has_scales())
         throw InputError(
             fmt::format("--late-moment-layers is {} with --state-bytes {}, whose moments have "

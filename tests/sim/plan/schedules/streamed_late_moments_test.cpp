@@ -5,9 +5,8 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/adam_part.h"
 #include "sim/plan/schedules/streamed.h"
-#include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/eight_layers.h"
 #include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
@@ -15,7 +14,6 @@ using namespace sluice::test;
 
 namespace {
 
-constexpr double kLateLayer = 2'622'464;  // parameters
 constexpr double kLateHead = 1001 * 512;  // with the final norm
 
 /// Two of eight layers are resident.
@@ -29,13 +27,6 @@ TrainingSpec late(std::int64_t layers) {
     return spec;
 }
 
-StepPlan late_plan(const TrainingSpec& spec) {
-    check_training_spec(spec);
-    return plan_step(parse_generic_model("layers=8,hidden=512,kv_heads=4,intermediate=1024,"
-                                         "vocabulary=1000,tied=0"),
-                     resolve_machine(read_machine_profile("h200-sxm-pcie5")), spec);
-}
-
 double update_traffic(const StepPlan& plan, OperationKind kind, HostWork work) {
     double bytes = 0;
     for (const Operation& op : plan.program.operations)
@@ -47,25 +38,27 @@ double update_traffic(const StepPlan& plan, OperationKind kind, HostWork work) {
 
 TEST_CASE("late moments: their traffic moves behind that of the parameters", "[plan]") {
     using enum OperationKind;
-    const StepPlan whole = late_plan(late(0)), all = late_plan(late(6)), half = late_plan(late(3));
-    const double host = 6 * kLateLayer + kLateHead;
+    const StepPlan whole = eight_layer_plan(late(0)), all = eight_layer_plan(late(6)),
+                   half = eight_layer_plan(late(3));
+    const double host = 6 * kLayerOfEight + kLateHead;
     CHECK(update_traffic(whole, update, HostWork::adam) == 26 * host);
     CHECK(update_traffic(whole, update_moments, HostWork::adam_moments) == 0);
     CHECK(update_traffic(all, update, HostWork::adam) == 0);
     CHECK(update_traffic(all, update, HostWork::adam_parameters) == 18 * host);
     CHECK(update_traffic(all, update_moments, HostWork::adam_moments) == 18 * host);
-    CHECK(update_traffic(half, update, HostWork::adam) == 26 * 3 * kLateLayer);
+    CHECK(update_traffic(half, update, HostWork::adam) == 26 * 3 * kLayerOfEight);
     CHECK(update_traffic(half, update_moments, HostWork::adam_moments) ==
-          18 * (3 * kLateLayer + kLateHead));
+          18 * (3 * kLayerOfEight + kLateHead));
     TrainingSpec small = late(6);
     small.state_bytes = 8;
-    CHECK(update_traffic(late_plan(small), update, HostWork::adam_parameters) == 14 * host);
-    CHECK(update_traffic(late_plan(small), update_moments, HostWork::adam_moments) == 10 * host);
+    CHECK(update_traffic(eight_layer_plan(small), update, HostWork::adam_parameters) == 14 * host);
+    CHECK(update_traffic(eight_layer_plan(small), update_moments, HostWork::adam_moments) ==
+          10 * host);
 }
 
 TEST_CASE("late moments: come in the order of backward, and its gradients wait for them",
           "[plan]") {
-    const StepPlan plan = late_plan(late(6));
+    const StepPlan plan = eight_layer_plan(late(6));
     std::vector<int> layers;
     for (std::size_t id = 0; id < plan.program.operations.size(); ++id) {
         const Operation& op = plan.program.operations[id];
@@ -95,15 +88,16 @@ TEST_CASE("late moments: settings without them are refused by name", "[plan]") {
     TrainingSpec spec = late(1);
     spec.clipping = Clipping::speculative;
     CHECK_THROWS_WITH(
-        late_plan(spec),
+        eight_layer_plan(spec),
         ContainsSubstring("--late-moment-layers is 1 with --clipping speculative, expected 0"));
     spec = late(1);
     spec.state_bytes = 6;
-    CHECK_THROWS_WITH(late_plan(spec), ContainsSubstring("--late-moment-layers is 1 with "
-                                                         "--state-bytes 6, whose moments have"));
+    CHECK_THROWS_WITH(eight_layer_plan(spec),
+                      ContainsSubstring("--late-moment-layers is 1 with "
+                                        "--state-bytes 6, whose moments have"));
     spec = late(5);
     spec.visiting_layers = 2;
     CHECK_THROWS_WITH(
-        late_plan(spec),
+        eight_layer_plan(spec),
         ContainsSubstring("--late-moment-layers is 5, expected at most the 4 layers"));
 }

@@ -4,22 +4,14 @@
 
 #include "sim/base/input_error.h"
 #include "sim/plan/schedules/streamed.h"
-#include "sim/specs/machine/machine_profile.h"
-#include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/sim/plan/schedules/eight_layers.h"
 #include "tests/sim/plan/schedules/plan_sums.h"
 
 using namespace sluice;
 using namespace sluice::test;
 
 namespace {
-
-constexpr double kLayer = 2'622'464;  // parameters
-
-ModelSpec any_model() {
-    return parse_generic_model(
-        "layers=8,hidden=512,kv_heads=4,intermediate=1024,vocabulary=1000,tied=0");
-}
 
 /// Two layers are resident, and those after them visit.
 TrainingSpec visiting(std::int64_t layers) {
@@ -31,11 +23,6 @@ TrainingSpec visiting(std::int64_t layers) {
     spec.resident_layers = 2;
     spec.visiting_layers = layers;
     return spec;
-}
-
-StepPlan visits_plan(const TrainingSpec& spec) {
-    check_training_spec(spec);
-    return plan_step(any_model(), resolve_machine(read_machine_profile("h200-sxm-pcie5")), spec);
 }
 
 /// Layers of these operations, in order.
@@ -57,7 +44,7 @@ constexpr const char* kInTurn = "kept for backward, in turn with visiting states
 }  // namespace
 
 TEST_CASE("streamed visits: the device updates these layers first, the host the others", "[plan]") {
-    const StepPlan plan = visits_plan(visiting(3));
+    const StepPlan plan = eight_layer_plan(visiting(3));
     CHECK(layers_of(plan, OperationKind::update, Lane::compute) == std::vector{2, 3, 4, 0, 1});
     CHECK(layers_of(plan, OperationKind::update, Lane::optimizer) == std::vector{5, 6, 7, 8});
     CHECK(layers_of(plan, OperationKind::copy_gradients_out, Lane::device_to_host) ==
@@ -65,11 +52,11 @@ TEST_CASE("streamed visits: the device updates these layers first, the host the 
 }
 
 TEST_CASE("streamed visits: all of a state comes, its weights leave before the rest", "[plan]") {
-    const StepPlan plan = visits_plan(visiting(3));
+    const StepPlan plan = eight_layer_plan(visiting(3));
     using enum OperationKind;
-    CHECK(link_bytes(plan, copy_states_in) == 3 * 12 * kLayer);
-    CHECK(link_bytes(plan, copy_weights_out) == 3 * 2 * kLayer);
-    CHECK(link_bytes(plan, copy_states_out) == 3 * 10 * kLayer);
+    CHECK(link_bytes(plan, copy_states_in) == 3 * 12 * kLayerOfEight);
+    CHECK(link_bytes(plan, copy_weights_out) == 3 * 2 * kLayerOfEight);
+    CHECK(link_bytes(plan, copy_states_out) == 3 * 10 * kLayerOfEight);
     CHECK(find_operation(plan.program, copy_weights_out, 4) <
           find_operation(plan.program, copy_states_out, 2));
     // The weights of layer 2 are the last to come again, for its backward.
@@ -80,13 +67,13 @@ TEST_CASE("streamed visits: all of a state comes, its weights leave before the r
 }
 
 TEST_CASE("streamed visits: what last layers keep is in the same place in between", "[plan]") {
-    const ModelSpec model = any_model();
+    const ModelSpec model = eight_layers();
     const double a_token = kept_bytes(model, visiting(0), 0).all();
     // States of a layer, 31.5 MB, take less than two of the eight layers keep.
-    REQUIRE(1024 * 2 * a_token < 12 * kLayer);
-    REQUIRE(2 * 1024 * 2 * a_token > 12 * kLayer);
+    REQUIRE(1024 * 2 * a_token < 12 * kLayerOfEight);
+    REQUIRE(2 * 1024 * 2 * a_token > 12 * kLayerOfEight);
     for (const auto& [layers, beside] : {std::pair{0, 0}, {1, 2}, {3, 6}}) {
-        const StepPlan plan = visits_plan(visiting(layers));
+        const StepPlan plan = eight_layer_plan(visiting(layers));
         const auto all = static_cast<Bytes>(8 * 1024 * 2 * a_token);
         CHECK(bytes_of(plan, kInTurn) == all * beside / 8);
         CHECK(bytes_of(plan, "kept for backward") == all * (8 - beside) / 8);
@@ -101,10 +88,12 @@ TEST_CASE("streamed visits: what last layers keep is in the same place in betwee
     // Where nothing is kept, or not by enough layers, states have memory of their own.
     TrainingSpec few = visiting(2);
     few.recompute = Recompute::full;
-    CHECK(bytes_of(visits_plan(few), "visiting states") == static_cast<Bytes>(2 * 12 * kLayer));
+    CHECK(bytes_of(eight_layer_plan(few), "visiting states") ==
+          static_cast<Bytes>(2 * 12 * kLayerOfEight));
     few.keep_last_layers = 3;
-    CHECK(bytes_of(visits_plan(few), "visiting states") == static_cast<Bytes>(12 * kLayer));
-    CHECK(bytes_of(visits_plan(few), kInTurn) == static_cast<Bytes>(2 * 1024 * 2 * a_token));
+    CHECK(bytes_of(eight_layer_plan(few), "visiting states") ==
+          static_cast<Bytes>(12 * kLayerOfEight));
+    CHECK(bytes_of(eight_layer_plan(few), kInTurn) == static_cast<Bytes>(2 * 1024 * 2 * a_token));
 }
 
 TEST_CASE("streamed visits: gradients wait in memory that backward has left", "[plan]") {
@@ -113,8 +102,9 @@ TEST_CASE("streamed visits: gradients wait in memory that backward has left", "[
     for (const std::int64_t passes : {1, 2}) {
         exact.passes = speculative.passes = passes;
         // The last layer that visits has its gradient when few layers are behind.
-        CHECK(peak_with_visits(visits_plan(exact)) - peak_with_visits(visits_plan(speculative)) <=
-              2 * kLayer);
+        CHECK(peak_with_visits(eight_layer_plan(exact)) -
+                  peak_with_visits(eight_layer_plan(speculative)) <=
+              2 * kLayerOfEight);
     }
 }
 
@@ -128,7 +118,7 @@ TEST_CASE("streamed visits: what they cannot be combined with is refused", "[pla
     codes.compute = codes.stream_weights = Compute::fp8;
     CHECK_THROWS_WITH(check_training_spec(codes),
                       ContainsSubstring("--visiting-layers is 1 with --stream-weights fp8"));
-    CHECK_THROWS_WITH(visits_plan(visiting(7)),
+    CHECK_THROWS_WITH(eight_layer_plan(visiting(7)),
                       ContainsSubstring("--visiting-layers is 7, expected at most the 6 layers on "
                                         "the host (8 less --resident-layers 2)"));
 }
