@@ -106,7 +106,7 @@ void refuse_contradictions(const Json& config, const std::string& file) {
     for (const Json& name : config.value("architectures", Json::array())) {
         const FamilyClasses* of =
             name.is_string() ? family_of_class(name.get<std::string>()) : nullptr;
-        if (of && of->model_type != type)
+        if (of && Json(of->model_type) != type)
             throw InputError(fmt::format(
                 "{}: architectures has {}, but model_type is {}, expected \"{}\"; correct "
                 "the one that is wrong",
@@ -114,7 +114,7 @@ void refuse_contradictions(const Json& config, const std::string& file) {
     }
     for (const FamilyClasses& family : kClasses)
         for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"})
-            if (family.model_type == type && !family.has_experts && config.contains(key) &&
+            if (Json(family.model_type) == type && !family.has_experts && config.contains(key) &&
                 config[key].is_number() && config[key] > 1)
                 throw InputError(
                     fmt::format("{}: {} is {}, but a model of type {} has no experts; correct "

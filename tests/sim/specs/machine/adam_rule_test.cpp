@@ -21,7 +21,8 @@ TEST_CASE("adam rule: a thread's time and the memory's are added", "[machine]") 
 
 TEST_CASE("adam rule: threads that add less than 1% are not used", "[machine]") {
     const double memory = 239 * kGiga;
-    const auto& points = AdamRule{.cores = 112, .memory = memory}.by_threads(12).points();
+    const Interpolated rates = AdamRule{.cores = 112, .memory = memory}.by_threads(12);
+    const auto& points = rates.points();
     CHECK(points.back().first == 27);
     CHECK(points.back().second < memory);
 }
@@ -29,7 +30,8 @@ TEST_CASE("adam rule: threads that add less than 1% are not used", "[machine]") 
 TEST_CASE("adam rule: a published rate is reached, and not exceeded", "[machine]") {
     const double thread = 0.955 * 26 * kGiga;
     const AdamRule rule{.cores = 48, .memory = 239 * kGiga, .known = 3.5 * thread};
-    const auto& points = rule.by_threads(12).points();
+    const Interpolated rates = rule.by_threads(12);
+    const auto& points = rates.points();
     CHECK(points[2].second == Approx(3 * thread));
     CHECK(points.back().second == Approx(3.5 * thread));
     CHECK_THAT(rule.sentence(), ContainsSubstring("GB/s of its own rate"));
