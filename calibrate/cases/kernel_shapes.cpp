@@ -243,10 +243,11 @@ KernelShapes attention_shapes(const ShapeLimits& limits) {
             for (Size sequence = limits.is_gpu ? 512 : 1024; sequence <= tokens; sequence *= 2)
                 add(candidates, layer, tokens, sequence);
     }
-    constexpr std::array<std::pair<Size, Size>, 5> kHeldOut = {
+    constexpr std::array<std::pair<Size, Size>, 5> kHeldOutAttention = {
         {{8192, 2048}, {8192, 8192}, {24576, 1024}, {32768, 4096}, {32768, 32768}}};
     for (const LayerSizes& layer : held_out_layers(limits.is_gpu))
-        for (const auto& [tokens, sequence] : kHeldOut) add(held_out, layer, tokens, sequence);
+        for (const auto& [tokens, sequence] : kHeldOutAttention)
+            add(held_out, layer, tokens, sequence);
     remove_like(candidates, held_out, 2);
     return fit_and_held_out(candidates, limits.is_gpu ? 30 : 12, held_out, limits);
 }

@@ -18,6 +18,8 @@ template <typename... Functions>
 struct Overloaded : Functions... {
     using Functions::operator()...;
 };
+template <typename... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;  // Clang 16 needs to be told
 
 std::string number_text(double number, Unit unit, const BytesText& bytes) {
     switch (unit) {

@@ -6,9 +6,10 @@
 #include <exception>
 #include <iterator>
 #include <memory>
-#include <simgrid/s4u.hpp>
 #include <string>
 #include <vector>
+
+#include "sim/simulate/simgrid.h"
 
 namespace sluice {
 namespace sg = simgrid::s4u;
@@ -59,11 +60,11 @@ Platform& Platform::instance() {
 }
 
 Platform::Platform() {
-    engine();
+    sg::Engine& all = engine();
     refuse_little_memory();
-    sg::NetZone* const zone = sg::create_full_zone("machine");
-    const auto link = [zone](const char* name) {
-        return zone->create_link(name, 1.0)->set_latency(0);
+    sg::NetZone& zone = simgrid_names::add_zone(all, "machine");
+    const auto link = [&zone](const std::string& name) {
+        return simgrid_names::add_link(zone, name)->set_latency(0);
     };
     both_ways_ = link("both_ways");
     // Limits only when both directions run: one alone may be faster than both together (GH200: 380
@@ -84,16 +85,15 @@ Platform::Platform() {
             const std::string name =
                 std::string(lane_name(static_cast<Lane>(lane))) + std::to_string(unified);
             Route& route = routes_[unified][lane];
-            route.from = zone->create_host(name + ".from", 1.0);
-            route.to = zone->create_host(name + ".to", 1.0);
-            route.rate = link(name.c_str());
+            route.from = simgrid_names::add_host(zone, name + ".from");
+            route.to = simgrid_names::add_host(zone, name + ".to");
+            route.rate = link(name);
             std::vector<sg::LinkInRoute> links = {sg::LinkInRoute(route.rate)};
             for (sg::Link* const crossed : shared[unified][lane]) links.emplace_back(crossed);
-            zone->add_route(route.from->get_netpoint(), route.to->get_netpoint(), nullptr, nullptr,
-                            links, false);
+            simgrid_names::add_route(zone, *route.from, *route.to, links);
         }
     }
-    zone->seal();
+    zone.seal();
 }
 
 void Platform::set_machine(const MachineSpec& machine, std::int64_t state_bytes) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <simgrid/s4u.hpp>
 
 #include "sim/base/input_error.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/platform.h"
+#include "sim/simulate/simgrid.h"
 #include "sim/simulate/simulation_service.h"
 
 namespace sluice {
@@ -48,8 +48,9 @@ class StepRun {
         for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
             if (lanes_[lane].empty()) continue;
             awake_[lane] = sg::Semaphore::create(0);
-            sg::Actor::create(lane_name(static_cast<Lane>(lane)),
-                              Platform::instance().actors_host(), [this, lane] { run_lane(lane); });
+            simgrid_names::add_actor(lane_name(static_cast<Lane>(lane)),
+                                     Platform::instance().actors_host(),
+                                     [this, lane] { run_lane(lane); });
         }
         sg::Engine::get_instance()->run();
         if (cancelled_) throw Cancelled();

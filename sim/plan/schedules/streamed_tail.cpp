@@ -76,14 +76,14 @@ void Streamed::embedding_on_host() {
 
 /// The same without copies: only the sums of loss and norm leave.
 void Streamed::embedding_on_device() {
-    constexpr double kSums = 16;
+    constexpr double kSumsOut = 16;
     const BufferId head_gradient = model_.tied_embeddings ? buffers_.head_weights : kNoBuffer;
     const std::vector<BufferId> gradients = {buffers_.row_gradients, head_gradient};
     const OperationId summed = build_.add(
         OperationKind::embedding_backward, kEmbeddingLayer, {},
         also_using(gpu_operation({embedding_kernels_.backward}, {buffers_.hidden_gradient}),
                    gradients));
-    const OperationId out = gradients_out(kEmbeddingLayer, kSums, summed);
+    const OperationId out = gradients_out(kEmbeddingLayer, kSumsOut, summed);
     norm_known_ = build_.add(OperationKind::clip_gradients, kEmbeddingLayer, {{out}},
                              host_operation(HostWork::none, 0));
     const Waits waits = {{updates_wait_for_norm() ? norm_known_ : -1}};

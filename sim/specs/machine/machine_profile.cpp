@@ -49,7 +49,7 @@ double parse_memory_size(std::string_view text, std::string_view option) {
         std::string_view name;
         double bytes;
     };
-    constexpr Unit kUnits[] = {
+    constexpr Unit kMemoryUnits[] = {
         {"kb", 1e3},   {"mb", 1e6},      {"gb", 1e9},         {"tb", 1e12},
         {"kib", 1024}, {"mib", 1048576}, {"gib", 1073741824}, {"tib", 1099511627776},
         {"b", 1},      {"", 1}};
@@ -57,7 +57,7 @@ double parse_memory_size(std::string_view text, std::string_view option) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const std::string unit = lowercase({end, text.data() + text.size()});
     constexpr double kLargestMemory = 1e18;
-    for (const Unit& known : kUnits) {
+    for (const Unit& known : kMemoryUnits) {
         if (error == std::errc() && unit == known.name && number > 0 &&
             number * known.bytes <= kLargestMemory) {
             return number * known.bytes;

@@ -111,8 +111,10 @@ constexpr MachineNumber row(std::string_view path, Traits... traits) {
         if constexpr (std::is_same_v<Trait, Trust>) out.trust = trait;
         if constexpr (std::is_same_v<Trait, RateGroup>) out.group = trait;
         if constexpr (std::is_same_v<Trait, Transfer>) out.transfer = trait;
-        if constexpr (std::is_constructible_v<Member, Trait>) out.member = trait;
-        if constexpr (std::is_constructible_v<decltype(out.rule), Trait>) out.rule = trait;
+        // Clang 16 with the library of GCC 12 cannot assign to a variant's alternative here.
+        using Rule = decltype(out.rule);
+        if constexpr (std::is_constructible_v<Member, Trait>) out.member = Member(trait);
+        if constexpr (std::is_constructible_v<Rule, Trait>) out.rule = Rule(trait);
         if constexpr (std::is_same_v<Trait, Required>) out.required = true;
         if constexpr (std::is_same_v<Trait, OnH200>) out.h200 = trait.value;
         if constexpr (std::is_same_v<Trait, MeasuredBy>) out.measured_by = trait.case_name;
