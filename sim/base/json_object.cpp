@@ -9,12 +9,15 @@
 #include <set>
 
 #include "sim/base/input_error.h"
+#include "sim/base/json_text.h"
 
 namespace sluice {
 namespace {
 
 /// A JSON value on one short line, for messages.
 std::string shown(const nlohmann::json& value) {
+    if (value.is_object() && value.contains(kFloat) && value[kFloat].is_string())
+        return value[kFloat].get<std::string>();
     std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     constexpr std::size_t kLongestShown = 60;
     if (text.size() > kLongestShown) text = text.substr(0, kLongestShown) + "...";
@@ -82,6 +85,12 @@ JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
         throw InputError(
             fmt::format("{}: a number is too large to be read; correct the file", file));
     }
+}
+
+JsonObject JsonObject::with_defaults(std::string_view json) const {
+    auto whole = std::make_shared<nlohmann::json>(nlohmann::json::parse(json));
+    whole->update(*value_);
+    return JsonObject(whole, whole.get(), file_, path_);
 }
 
 const nlohmann::json* JsonObject::find(std::string_view key) const {

@@ -21,6 +21,8 @@ class JsonObject {
   public:
     /// `file` is the name for messages.
     static JsonObject parse(std::string_view text, const std::string& file);
+    /// With the values of another object, as JSON, for keys that are absent.
+    JsonObject with_defaults(std::string_view json) const;
 
     bool holds(std::string_view key) const;  ///< present, even if null
     bool has(std::string_view key) const;    ///< present and not null

@@ -48,7 +48,33 @@ void write(const Json& value, int level, std::string& out) {
     out += value.is_object() ? '}' : ']';
 }
 
+/// A number that is not finite, at the beginning of `text`; empty if there is none.
+std::string_view not_finite(std::string_view text) {
+    for (const std::string_view number : {"NaN", "Infinity", "-Infinity"})
+        if (text.starts_with(number)) return number;
+    return {};
+}
+
 }  // namespace
+
+std::string standard_json(std::string_view text) {
+    if (text.find("NaN") == text.npos && text.find("Infinity") == text.npos)
+        return std::string(text);
+    std::string out;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::string_view number = quoted ? "" : not_finite(text.substr(i));
+        if (!number.empty()) {
+            out += fmt::format(R"({{"{}": "{}"}})", kFloat, number);
+            i += number.size() - 1;
+            continue;
+        }
+        if (text[i] == '"') quoted = !quoted;
+        out += text[i];
+        if (quoted && text[i] == '\\' && i + 1 < text.size()) out += text[++i];
+    }
+    return out;
+}
 
 std::string readable_json(const Json& value) {
     std::string out;

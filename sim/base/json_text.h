@@ -1,5 +1,5 @@
-// How is JSON of measurements laid out, so that people can read it and compare versions line by
-// line?
+// How is JSON that Python wrote made standard JSON, and JSON of measurements laid out, so that
+// people can read it and compare versions line by line?
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,6 +7,11 @@
 #include <string_view>
 
 namespace sluice {
+
+/// Python writes numbers that are not finite as NaN, Infinity and -Infinity, which is no JSON.
+/// Returns the text with these as transformers 5 writes them: {"__float__": "Infinity"}.
+std::string standard_json(std::string_view text);
+inline constexpr const char* kFloat = "__float__";
 
 /// Ends with a line break. A list or object of plain values is on one line, such as a row of a
 /// table. All others, and the two outermost levels, have one line per entry.

@@ -127,13 +127,15 @@ std::vector<std::string> models_of_size(double parameters) {
 }
 
 std::string model_hint(const std::string& asked) {
-    const std::string name = lowercase(asked);
+    const std::string name = short_name(asked);
     const std::vector<std::string> all = all_names();
     const bool is_part = std::ranges::any_of(
         all, [&](const std::string& one) { return one.find(name) != std::string::npos; });
     const std::vector<std::string> of_size =
         is_part ? std::vector<std::string>{} : of_size_in(name);
-    return of_size.empty() ? names_like(name, all, kMostNamed) : may_be_meant(of_size);
+    if (of_size.empty()) return names_like(name, all, kMostNamed);
+    if (asked.find('/') == std::string::npos) return may_be_meant(of_size);
+    return fmt::format("; models of about its size: {}", fmt::join(of_size, ", "));
 }
 
 }  // namespace sluice

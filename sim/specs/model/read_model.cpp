@@ -99,9 +99,14 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
         scaling.number_or_none("original_max_position_embeddings", 1, 1e9).value_or(8192);
 }
 
-/// Turns a pasted name like `Qwen/Qwen2.5-7B` into `qwen2.5-7b`.
-std::string short_name(const std::string& what) {
-    return lowercase(what.substr(what.rfind('/') + 1));
+/// ORGANISATION/NAME, as models are named on the Hub.
+bool looks_like_hub_name(const std::string& what) {
+    constexpr std::string_view kLetters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+    const std::size_t slash = what.find('/');
+    return slash != 0 && slash + 1 < what.size() && slash == what.rfind('/') &&
+           what.find_first_not_of(kLetters) == what.npos && !what.starts_with('.') &&
+           !what.starts_with('-') && !what.ends_with(".json");
 }
 
 /// A path names a file that exists, has a slash, or ends in .json.
@@ -130,6 +135,10 @@ void read_hf_arithmetic(const JsonObject& config, ModelSpec& model) {
             rotary.number_or_none("rope_theta", 1, 1e12).value_or(model.rotary.theta);
         read_scaling(rotary, model);
     }
+}
+
+std::string short_name(const std::string& what) {
+    return lowercase(what.substr(what.rfind('/') + 1));
 }
 
 const std::vector<ScaledTarget>& scaled_targets() {
@@ -209,6 +218,12 @@ ModelSpec read_model(const std::string& what, const std::string& where) {
             return model;
         }
     }
+    if (!is_there && looks_like_hub_name(what))
+        throw InputError(fmt::format(
+            "{} is \"{}\", which is neither a file nor a model of the library; download "
+            "its config.json and give the path, or list the library with: sluice "
+            "models{}",
+            where, what, model_hint(what)));
     if (looks_like_path(what)) {
         const std::string path =
             std::filesystem::is_directory(what, error) ? what + "/config.json" : what;
@@ -219,7 +234,7 @@ ModelSpec read_model(const std::string& what, const std::string& where) {
     throw InputError(
         fmt::format("{}: unknown model \"{}\"; list them with: sluice models, or give a path to a "
                     "config.json{}",
-                    where, what, model_hint(short_name(what))));
+                    where, what, model_hint(what)));
 }
 
 }  // namespace sluice

@@ -19,12 +19,9 @@ ModelSpec read_model(const std::string& what, const std::string& where = "--mode
 /// Whether read_model() takes the text as one of these, right or wrong.
 bool names_a_model(const std::string& what);
 
-/// Reads the text of a config.json; `file` is its name in messages. Throws InputError.
+/// Reads the text of a config.json; `file` is its name in messages. Throws InputError, also if it
+/// contradicts itself, an absent key was misspelt, or its class is no causal language model.
 ModelSpec parse_hf_config(std::string_view text, const std::string& file);
-
-/// The text of a config.json with the values that transformers takes for absent keys. Throws
-/// InputError if it is no JSON object, contradicts itself, or an absent key was misspelt.
-std::string checked_hf_config(std::string_view text, const std::string& file);
 
 /// Reads from a config.json how a model computes: norm_epsilon, rotary and not_trained of `model`.
 /// Training depends on these, plans do not. Throws InputError.
@@ -43,6 +40,9 @@ struct ScaledTarget {
 };
 const std::vector<ScaledTarget>& scaled_targets();
 
+/// `qwen2.5-7b` of a pasted `Qwen/Qwen2.5-7B`.
+std::string short_name(const std::string& what);
+
 /// Names of the built-in library, sorted.
 std::vector<std::string> library_models();
 
@@ -58,7 +58,8 @@ std::string model_note(const std::string& text);
 /// Names of models and targets with about as many parameters, the nearest first.
 std::vector<std::string> models_of_size(double parameters);
 /// `; did you mean "llama-3.1-70b" or "qwen2.5-72b"?` for a name that is not there, by the size or
-/// the part of a name that it has; `name` is a short one. "" if none is near.
+/// the part of a name that it has. Who gives an organisation, too, means that very model:
+/// `; models of about its size: llama-3.1-70b, qwen2.5-72b`. "" if none is near.
 std::string model_hint(const std::string& name);
 
 }  // namespace sluice

@@ -106,6 +106,24 @@ TEST_CASE("read model: an unknown name suggests the nearest and how to list them
     CHECK_THAT(read_error(""), ContainsSubstring("--model") && ContainsSubstring("\"\""));
 }
 
+TEST_CASE("read model: a name of the Hub that the library has not is no missing file", "[model]") {
+    for (const char* name : {"zai-org/GLM-4.5-Air", "Qwen/Qwen3-8B-Base", "MiniMaxAI/MiniMax-M2",
+                             "deepseek-ai/DeepSeek-V3.2", "meta-llama/Llama-3.3-70B-Instruct"}) {
+        CAPTURE(name);
+        CHECK_THAT(read_error(name),
+                   ContainsSubstring("--model is \"" + std::string(name) +
+                                     "\", which is neither a file nor a model of the library") &&
+                       ContainsSubstring("config.json") && !ContainsSubstring("no such file"));
+    }
+    CHECK_THAT(read_error("Qwen/Qwen3-8B-Base"),
+               ContainsSubstring("; models of about its size: qwen3-8b, qwen2.5-7b"));
+    CHECK_THAT(read_error("meta-llama/Llama-3.3-70B-Instruct"), ContainsSubstring("llama-3.1-70b"));
+    CHECK_THAT(read_error("deepseek-ai/DeepSeek-V3.2"),
+               ContainsSubstring("did you mean \"deepseek-v3\"?"));
+    for (const char* path : {"./Qwen/Qwen3", "a/b/c", "/Qwen3", "Qwen/", "Qwen/config.json"})
+        CHECK_THAT(read_error(path), ContainsSubstring("no such file"));
+}
+
 TEST_CASE("read model: a missing file, a folder and a huge file are named", "[model]") {
     CHECK_THAT(read_error("/no/such/config.json"),
                ContainsSubstring("/no/such/config.json") && ContainsSubstring("no such file"));

@@ -1,0 +1,40 @@
+// Which families of models are read from a config.json, and what does it leave out?
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sim/specs/model/model_spec.h"
+
+namespace sluice {
+
+class JsonObject;
+
+struct ModelFamily {
+    std::string_view model_type;
+    /// Its language model in transformers; other classes of the type have other tensors.
+    std::string_view architecture;
+    /// Sets layers, widths and vocabulary of a model. Throws InputError.
+    void (*read)(const JsonObject& config, ModelSpec& model);
+    /// JSON: values of the config class of transformers 5.17.0, which apply where a key is absent,
+    /// but not where it is null. Without sizes that a config always has: one that lacks them is
+    /// broken.
+    const char* defaults = "{}";
+    bool has_experts = false;
+    bool has_own_layers = false;  ///< whose numbers the trainer does not have, at any config
+};
+
+/// In the order of display.
+std::span<const ModelFamily> model_families();
+/// nullptr if there is none.
+const ModelFamily* family_of_type(std::string_view model_type);
+const ModelFamily* family_of_class(std::string_view architecture);
+
+/// Models of images and text, whose decoder has the config `decoder` and a type of its own.
+struct DecoderInside {
+    std::string_view model_type, architecture;
+    const char* decoder;
+};
+inline constexpr DecoderInside kGemma3{"gemma3", "Gemma3ForConditionalGeneration", "text_config"};
+
+}  // namespace sluice
