@@ -13,6 +13,9 @@
 #include "engine/data/files.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/base/json_text.h"
+#include "sim/specs/model/layer_windows.h"
+#include "sim/specs/model/model_families.h"
 
 namespace sluice {
 namespace {
@@ -25,6 +28,23 @@ void add_llama(const ModelSpec& model, Json& config) {
     config["mlp_bias"] = false;
 }
 
+/// The type of each layer, by which transformers gives some of them the window.
+Json layer_types(const ModelSpec& model) {
+    Json out = Json::array();
+    for (int i = 0; i < model.layer_count(); ++i) out.push_back(layer_type(model.layer(i)));
+    return out;
+}
+
+/// The window, in all layers from `first` on, or in those that the list of layers names.
+void add_windows(const ModelSpec& model, std::ptrdiff_t first, Json& config) {
+    config["sliding_window"] = nullptr;
+    for (std::ptrdiff_t i = 0; i < model.layer_count(); ++i) {
+        const std::int64_t window = model.layer(static_cast<int>(i)).attention.window;
+        if (window > 0) config["sliding_window"] = window;
+        if ((window > 0) != (i >= first)) config["layer_types"] = layer_types(model);
+    }
+}
+
 void add_qwen2(const ModelSpec& model, Json& config) {
     // The first max_window_layers have full attention, the others a window.
     const auto windowed = std::find_if(model.layers.begin(), model.layers.end(), [&](int kind) {
@@ -32,10 +52,7 @@ void add_qwen2(const ModelSpec& model, Json& config) {
     });
     config["use_sliding_window"] = windowed != model.layers.end();
     config["max_window_layers"] = windowed - model.layers.begin();
-    config["sliding_window"] = nullptr;
-    if (windowed != model.layers.end())
-        config["sliding_window"] =
-            model.kinds[static_cast<std::size_t>(*windowed)].attention.window;
+    add_windows(model, windowed - model.layers.begin(), config);
 }
 
 void add_qwen3(const ModelSpec& model, Json& config) {
@@ -45,23 +62,18 @@ void add_qwen3(const ModelSpec& model, Json& config) {
 
 void add_mistral(const ModelSpec& model, Json& config) {
     // If it is absent, transformers uses 4096; null means none.
-    config["sliding_window"] = nullptr;
-    if (const std::int64_t window = model.layer(0).attention.window; window > 0)
-        config["sliding_window"] = window;
+    add_windows(model, model.layer(0).attention.window > 0 ? 0 : model.layer_count(), config);
 }
 
 struct Family {
     const char* name;  ///< ModelSpec::family
     const char* model_type;
-    const char* architecture;
     void (*add)(const ModelSpec&, Json&);
 };
 constexpr Family kFamilies[] = {
-    {"llama", "llama", "LlamaForCausalLM", add_llama},
-    {"dense", "llama", "LlamaForCausalLM", add_llama},
-    {"qwen2", "qwen2", "Qwen2ForCausalLM", add_qwen2},
-    {"qwen3", "qwen3", "Qwen3ForCausalLM", add_qwen3},
-    {"mistral", "mistral", "MistralForCausalLM", add_mistral},
+    {"llama", "llama", add_llama},       {"dense", "llama", add_llama},
+    {"qwen2", "qwen2", add_qwen2},       {"qwen3", "qwen3", add_qwen3},
+    {"mistral", "mistral", add_mistral},
 };
 
 const Family& family_of(const ModelSpec& model) {
@@ -112,8 +124,9 @@ constexpr std::array kOtherFiles = {"generation_config.json",
                                     "chat_template.json"};
 
 /// Keys of a config.json that say how its own weights are stored, or say again what
-/// hf_config_text() says.
-constexpr std::array kNotKept = {"dtype", "quantization_config", "rope_parameters", "text_config"};
+/// hf_config_text() says, or list what each layer is, of which there may be fewer now.
+constexpr std::array kNotKept = {"dtype",       "quantization_config", "rope_parameters",
+                                 "text_config", "layer_types",         "mlp_layer_types"};
 
 /// Of any size: a tokenizer.json of 256 thousand words takes 30 MB.
 std::string whole_file(const std::string& path) {
@@ -129,7 +142,7 @@ std::string hf_config_text(const ModelSpec& model) {
     const Family& family = family_of(model);
     Json config;
     config["model_type"] = family.model_type;
-    config["architectures"] = {family.architecture};
+    config["architectures"] = {family_of_type(family.model_type)->architecture};
     add_shape(model, config);
     add_rotary(model.rotary, config);
     family.add(model, config);
@@ -148,7 +161,7 @@ ModelFiles read_model_files(const std::string& model) {
     ModelFiles out;
     if (!fs::exists(folder / kConfigFile, error)) return out;
     const std::string config = (folder / kConfigFile).string();
-    out.config = read_text_file(config);
+    out.config = standard_json(read_text_file(config));
     JsonObject::parse(out.config, config);  // refuses what is no JSON object
     for (const char* name : kOtherFiles)
         if (fs::exists(folder / name, error))
@@ -164,6 +177,7 @@ std::string config_with_rest(const ModelSpec& model, const ModelFiles& files) {
         if (!config.contains(key) &&
             std::find(kNotKept.begin(), kNotKept.end(), std::string_view(key)) == kNotKept.end())
             config[key] = value;
+    if (own.contains("layer_types")) config["layer_types"] = layer_types(model);
     return config.dump(2) + "\n";
 }
 

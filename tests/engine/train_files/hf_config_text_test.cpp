@@ -54,6 +54,24 @@ TEST_CASE("config.json: untied, truncated and windowed layers are told", "[train
     check_same_shape(read_back(model), model);
 }
 
+TEST_CASE("config.json: windows of some layers are told in any order", "[train_files]") {
+    for (const char* family : {"qwen3", "mistral"}) {
+        INFO(family);
+        ModelSpec model = tiny_model(family, true);
+        const LayerSpec full = model.layer(0);
+        LayerSpec windowed = full;
+        windowed.attention.window = 5;
+        for (const auto& layers : {std::vector{full, windowed, full},
+                                   {windowed, full, windowed},
+                                   {windowed, windowed, full}}) {
+            model.kinds.clear();
+            model.layers.clear();
+            for (const LayerSpec& layer : layers) append_layers(model, layer, 1);
+            check_same_shape(read_back(model), model);
+        }
+    }
+}
+
 TEST_CASE("config.json: reads as transformers writes it", "[train_files]") {
     ModelSpec model = tiny_model("llama", true);
     model.longest_sequence = 4096;

@@ -39,6 +39,23 @@ TEST_CASE("model files: a checkpoint keeps tokenizer and special tokens", "[trai
     }
 }
 
+TEST_CASE("model files: lists of layers have an entry for each layer that is trained",
+          "[train_files]") {
+    const TempFolder temp;
+    temp.write("config.json", R"({"layer_types": ["full_attention", "full_attention",
+        "full_attention"], "mlp_layer_types": ["dense", "dense", "dense"], "limit": Infinity})");
+    ModelSpec model = tiny_model("qwen3", true);
+    const ModelFiles files = read_model_files(temp.path());
+    const auto config = nlohmann::json::parse(config_with_rest(model, files));
+    CHECK(config["layer_types"] == nlohmann::json(std::vector<std::string>(2, "full_attention")));
+    CHECK(config["num_hidden_layers"] == 2);
+    CHECK_FALSE(config.contains("mlp_layer_types"));
+    // As transformers 5 writes it.
+    CHECK(config["limit"] == nlohmann::json({{"__float__", "Infinity"}}));
+    // Without a list of its own, the config gets none.
+    CHECK_FALSE(nlohmann::json::parse(config_with_rest(model, {})).contains("layer_types"));
+}
+
 TEST_CASE("model files: a tokenizer may be larger than any config", "[train_files]") {
     const TempFolder temp;
     temp.write("config.json", "{}");
