@@ -2,12 +2,23 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kMostPoints = 1000;
+
+/// Calls `use` with the number and the object of each line that is one of a step.
+template <typename Use>
+void for_each_step(const std::string& path, Use use) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        const auto step = nlohmann::ordered_json::parse(line, nullptr, false);
+        if (!step.is_object() || !step.contains("step") || !step["step"].is_number_integer())
+            continue;
+        use(step["step"].template get<std::int64_t>(), step);
+    }
+}
 
 }  // namespace
 
@@ -50,16 +61,21 @@ void RunHistory::add(const nlohmann::ordered_json& step) {
 }
 
 void RunHistory::read_log(const std::string& path, std::int64_t last) {
-    std::map<std::int64_t, nlohmann::ordered_json> steps;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        auto step = nlohmann::ordered_json::parse(line, nullptr, false);
-        if (!step.is_object() || !step.contains("step") || !step["step"].is_number_integer())
-            continue;
-        const auto number = step["step"].get<std::int64_t>();
-        if (number <= last) steps[number] = std::move(step);
+    // Read twice: all steps at once would take 0.8 KB each.
+    std::vector<std::int64_t> steps;
+    for_each_step(path, [&](std::int64_t number, const auto&) { steps.push_back(number); });
+    // A line counts unless one of the same or an earlier step follows, where a run went on.
+    std::vector<bool> counts(steps.size());
+    std::int64_t least = last + 1;
+    for (std::size_t line = steps.size(); line-- > 0;) {
+        counts[line] = steps[line] < least;
+        least = std::min(least, steps[line]);
     }
-    for (const auto& [number, step] : steps) add(step);
+    std::size_t line = 0;
+    for_each_step(path, [&](std::int64_t, const auto& step) {
+        if (line < counts.size() && counts[line]) add(step);
+        ++line;
+    });
 }
 
 ThinnedSeries RunHistory::series(const std::string& key) const {

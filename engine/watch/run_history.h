@@ -40,9 +40,9 @@ class RunHistory {
 
     /// An object as step_json() gives it; steps ascend.
     void add(const nlohmann::ordered_json& step);
-    /// Adds the steps up to `last` of a file that has such an object a line. Of a step that is
-    /// there twice, the later line counts, as after a kill. Lines that are no such object are
-    /// passed over.
+    /// Adds the steps up to `last` of a file that has such an object a line. Where steps are there
+    /// twice, as after a kill, the later lines count. Lines that are no such object are passed
+    /// over.
     void read_log(const std::string& path, std::int64_t last);
 
     /// Without points if no step had such a number.

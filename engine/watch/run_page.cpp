@@ -110,7 +110,7 @@ constexpr std::string_view kStyle =
 
 std::string html(const RunPage& page) {
     const std::string title = fmt::format("{} on {}", page.facts.model, page.facts.device);
-    std::string body = html_element("h1", title) + html_element("p", page.state);
+    std::string body = html_element("h1", title, kPageMark) + html_element("p", page.state);
     body += "<div class=\"facts\">\n" +
             to_html(table_of<Fact>(facts_of(page),
                                    {{"", "the run", [](const Fact& fact) { return fact.name; }},

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/watch/run_history.h"
@@ -37,6 +38,9 @@ struct RunPage {
     std::optional<MeasuredParts> measured;
     std::vector<std::string> notes;  ///< the newest first
 };
+
+/// The class of every page's heading, so that it is known as one of ours.
+inline constexpr std::string_view kPageMark = "sluice-train-watch";
 
 /// Browsers load it again after this time, until the run has ended.
 inline constexpr int kRefreshSeconds = 10;

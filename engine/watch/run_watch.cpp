@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "engine/device/device.h"
@@ -35,6 +37,17 @@ std::string page_path(const std::string& folder) {
     return (std::filesystem::path(folder) / "index.html").string();
 }
 
+/// Where there is none, or one of a run; a link to such a page, too.
+bool may_be_replaced(const std::string& page) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    if (fs::symlink_status(page, error).type() == fs::file_type::not_found) return true;
+    if (!fs::is_regular_file(page, error)) return false;
+    std::ostringstream text;
+    text << std::ifstream(page).rdbuf();
+    return text.str().find(kPageMark) != std::string::npos;
+}
+
 }  // namespace
 
 std::string create_watch_folder(std::string folder) {
@@ -44,6 +57,11 @@ std::string create_watch_folder(std::string folder) {
     if (error)
         throw InputError(fmt::format("--watch {}: cannot be written ({}); give another folder",
                                      folder, error.message()));
+    if (const std::string page = page_path(folder); !may_be_replaced(page))
+        throw InputError(fmt::format(
+            "--watch {}: {} is no page of sluice-train, which would replace it; move it away, or "
+            "give another folder",
+            folder, page));
     return folder;
 }
 

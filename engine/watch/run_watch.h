@@ -12,7 +12,8 @@
 
 namespace sluice {
 
-/// The folder, which exists from then on. Throws InputError if it cannot be written.
+/// The folder, which exists from then on. Throws InputError if it cannot be written, or if its
+/// index.html is anything but a page of a run, which would be lost.
 std::string create_watch_folder(std::string folder);
 
 class RunWatch {

@@ -1,10 +1,25 @@
 // Does a history keep the course of a long run in few points, and go on from a log?
 #include "engine/watch/run_history.h"
 
+#include <unistd.h>
+
+#include <fstream>
+
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 
 using namespace sluice;
+
+namespace {
+
+/// Of this process, in bytes.
+Bytes resident_now() {
+    Bytes all = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace
 
 TEST_CASE("run history: few steps are kept as they are", "[watch]") {
     RunHistory history;
@@ -37,6 +52,41 @@ TEST_CASE("run history: a week of steps becomes at most 1,000 means", "[watch]")
     const double whole =
         static_cast<double>(points.size() - 1) * static_cast<double>(series.values_per_point());
     CHECK(sum == Approx(whole * (whole + 1) / 2));
+}
+
+TEST_CASE("run history: where a run went on, its lines replace those of the run before",
+          "[watch]") {
+    const TempFolder temp;
+    std::string log;
+    const auto write = [&](int first, int last, int run) {
+        for (int step = first; step <= last; ++step)
+            log += "{\"step\":" + std::to_string(step) + ",\"loss\":" + std::to_string(run) + "}\n";
+    };
+    write(1, 50, 1);  // killed; its checkpoint is of step 40
+    write(41, 45, 2);
+    write(44, 44, 3);
+    RunHistory history;
+    history.read_log(temp.write("log", log), 44);
+    const std::vector<Point> loss = history.series("loss").points();
+    REQUIRE(loss.size() == 44);
+    CHECK(loss[39].y == 1);
+    CHECK(loss[40].y == 2);
+    CHECK(loss[42].y == 2);
+    CHECK(loss[43].y == 3);
+}
+
+TEST_CASE("run history: a log takes little memory, however long the run is", "[watch]") {
+    const TempFolder temp;
+    {
+        std::ofstream log(temp.path("log"));
+        for (int step = 1; step <= 100'000; ++step)
+            log << "{\"step\":" << step << R"(,"loss":2.5,"gradient_norm":1,"step_s":0.1})" << '\n';
+    }
+    const Bytes before = resident_now();
+    RunHistory history;
+    history.read_log(temp.path("log"), 100'000);
+    CHECK(history.series("loss").points().size() >= 400);
+    CHECK(resident_now() - before < 10'000'000);  // 8 bytes a step, and parts of one line
 }
 
 TEST_CASE("run history: of a log the later line of a step counts, up to where the run goes on",

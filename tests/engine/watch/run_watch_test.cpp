@@ -73,6 +73,29 @@ TEST_CASE("watch: the page of a run that goes on has the log's steps", "[watch]"
     CHECK_THAT(temp.read("index.html"), ContainsSubstring("4.5000 (lowest 4.5000 at step 1)"));
 }
 
+TEST_CASE("watch: a page of something else is not replaced, also not through a link", "[watch]") {
+    const TempFolder temp;
+    const std::string own = temp.write("own.html", "<html>my home page</html>");
+    const std::string page = temp.path("w/index.html");
+    std::filesystem::create_directory(temp.path("w"));
+    const auto refusal = [&] {
+        return input_error_of([&] { create_watch_folder(temp.path("w")); });
+    };
+    std::filesystem::copy_file(own, page);
+    CHECK(refusal() == "--watch " + temp.path("w") + ": " + page +
+                           " is no page of sluice-train, which would replace it; move it away, or "
+                           "give another folder");
+    for (const std::string& target : {own, temp.path("gone"), temp.path("w")}) {
+        std::filesystem::remove(page);
+        std::filesystem::create_symlink(target, page);
+        CHECK_FALSE(refusal().empty());
+    }
+    CHECK(temp.read("own.html") == "<html>my home page</html>");
+    std::filesystem::remove(page);
+    { const RunWatch first(temp.path("w"), facts(), 0, std::nullopt, no_warning); }
+    const RunWatch second(temp.path("w"), facts(), 0, std::nullopt, no_warning);
+}
+
 TEST_CASE("watch: a folder that cannot be written is refused, one that is lost is told once",
           "[watch]") {
     const TempFolder temp;
