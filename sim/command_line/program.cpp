@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -148,6 +150,8 @@ void say_after_success(std::string line) { lines_after_success.push_back(std::mo
 
 int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
     usual_end = std::set_terminate(end_without_memory);
+    std::signal(SIGXFSZ,
+                SIG_IGN);  // a file at the limit of `ulimit -f` is one that cannot be written
     app.set_version_flag("--version", app.get_name() + " " + SLUICE_VERSION);
     try {
         app.parse(argc, argv);
@@ -165,6 +169,10 @@ int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
             fmt::format("internal error: {}; please report it with the command", error.what()));
     } catch (const std::bad_alloc&) {
         say(app, kNoMemory);
+    } catch (const std::filesystem::filesystem_error& error) {
+        say(app, fmt::format("{}: {}; check the path and its permissions", error.path1().string(),
+                             error.code().message()));
+        return kUserMistake;
     } catch (const std::system_error& error) {
         say(app, error.code() == std::errc::resource_unavailable_try_again
                      ? "the system starts no more threads; end other programs, or raise the limits "
