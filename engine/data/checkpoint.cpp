@@ -78,6 +78,20 @@ Checkpoint open_file(const std::string& path) {
     return checkpoint;
 }
 
+void refuse_missing_shard(const std::string& index, const std::string& shard,
+                          const std::set<std::string>& tensors) {
+    std::error_code error;
+    if (fs::exists(shard, error)) return;
+    const std::string& first = *tensors.begin();
+    const bool may_be_tied = tensors.size() == 1 && first == "lm_head.weight";
+    throw InputError(fmt::format(
+        "{}: weight_map: {}{} should be in {}, which does not exist; download or save that file, "
+        "too{}",
+        index, in_quotes(first),
+        tensors.size() > 1 ? fmt::format(" and {} more", tensors.size() - 1) : "", shard,
+        may_be_tied ? ", or remove the entry if the model's embeddings are tied" : ""));
+}
+
 Checkpoint open_index(const std::string& path) {
     const JsonObject index = JsonObject::parse(read_text_file(path), path);
     const JsonObject weight_map = index.object("weight_map");
@@ -96,8 +110,9 @@ Checkpoint open_index(const std::string& path) {
         throw InputError(fmt::format("{}: weight_map is empty; download the index again", path));
     Checkpoint checkpoint(path);
     for (const auto& [file, tensors] : tensors_of) {
-        checkpoint.add_file((fs::path(path).parent_path() / file).string(),
-                            [&](const std::string& name) { return tensors.contains(name); });
+        const std::string shard = (fs::path(path).parent_path() / file).string();
+        refuse_missing_shard(path, shard, tensors);
+        checkpoint.add_file(shard, [&](const std::string& name) { return tensors.contains(name); });
         for (const std::string& tensor : tensors)
             if (!checkpoint.has(tensor))
                 throw InputError(
@@ -116,6 +131,9 @@ Checkpoint open_folder(const std::string& path) {
     if (fs::exists(file, error)) return open_file(file);
     const std::string index = (folder / tensors_index(stem)).string();
     if (fs::exists(index, error)) return open_index(index);
+    for (const char* name : {"adapter_model.safetensors", "adapter_config.json"})
+        if (fs::exists(folder / name, error))
+            throw InputError(fmt::format("{}: {} ({})", path, kAdapterWords, name));
     throw InputError(
         fmt::format("{}: holds neither {} nor {}; save or download the model as safetensors", path,
                     tensors_file(stem), tensors_index(stem)));

@@ -64,6 +64,11 @@ class Checkpoint {
     std::map<std::string, TensorView, std::less<>> tensors_;
 };
 
+/// The end of a sentence about a file or folder that holds a LoRA adapter instead.
+inline constexpr const char* kAdapterWords =
+    "holds a LoRA adapter, not the weights of a model; merge it into its base model first "
+    "(merge_and_unload of PEFT), save that and give its folder";
+
 /// Opens a .safetensors file, an index of shards (.json), or a folder with model.safetensors or
 /// else model.safetensors.index.json, as in Hugging Face's models. Throws InputError if there is
 /// none, a shard is missing or damaged, or the index names a tensor that its shard lacks.

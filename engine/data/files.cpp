@@ -38,14 +38,23 @@ std::int64_t checked_size(const std::string& path, const struct stat& status) {
 
 }  // namespace
 
+bool is_there(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::symlink_status(path, error).type() !=
+           std::filesystem::file_type::not_found;
+}
+
 ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
     // Without O_NONBLOCK, opening a pipe waits for a writer.
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor_ < 0) {
         const int error = errno;
-        if (error == ENOENT) {
+        if (error == ENOENT && is_there(path_))
+            throw InputError(fmt::format(
+                "{}: is a link to a file that does not exist; restore the file, or remove the link",
+                path_));
+        if (error == ENOENT)
             throw InputError(fmt::format("{}: no such file; check the path", path_));
-        }
         throw InputError(
             fmt::format("{}: cannot be read ({}); check its permissions", path_, reason(error)));
     }
@@ -71,6 +80,13 @@ ReadFile& ReadFile::operator=(ReadFile&& other) noexcept {
     std::swap(size_, other.size_);
     std::swap(descriptor_, other.descriptor_);
     return *this;
+}
+
+std::int64_t ReadFile::modified_ns() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) return 0;
+    return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
+           static_cast<std::int64_t>(status.st_mtim.tv_nsec);
 }
 
 void ReadFile::read(std::int64_t begin, std::span<std::byte> out) const {
@@ -129,6 +145,13 @@ std::string shown_bytes(std::int64_t bytes) { return format_bytes(static_cast<do
 
 OutputFile::OutputFile(std::string path, std::int64_t bytes_needed)
     : path_(std::move(path)), partial_path_(path_ + ".partial"), bytes_needed_(bytes_needed) {
+    std::error_code error;
+    if (std::filesystem::is_symlink(partial_path_, error) &&
+        std::filesystem::is_regular_file(partial_path_, error))
+        throw InputError(
+            fmt::format("{}: is a link to a file, which would be lost; remove the link or choose "
+                        "another folder",
+                        partial_path_));
     descriptor_ = ::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor_ < 0) {
         throw InputError(
@@ -148,7 +171,10 @@ void OutputFile::fail(const char* doing, int error) const {
     const std::string needed = fmt::format("{}: {} failed after {} of {}", path_, doing,
                                            shown_bytes(written_), shown_bytes(bytes_needed_));
     const std::string reason = std::generic_category().message(error);
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    if (error == EFBIG)
+        throw InputError(fmt::format(
+            "{} ({}); raise the limit of `ulimit -f` or choose another folder", needed, reason));
+    if (error == ENOSPC || error == EDQUOT) {
         throw InputError(fmt::format("{} ({}); free {} or choose another folder", needed, reason,
                                      shown_bytes(bytes_needed_ - written_)));
     }

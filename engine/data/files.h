@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "engine/data/checksum.h"
 
 namespace sluice {
+
+/// Whether anything has that name. Also a link to nothing, and what the system does not show: to
+/// open it then says why not, where to pass it over would lose it without a word.
+bool is_there(const std::filesystem::path& path);
 
 /// A regular file, mapped read-only for the lifetime of the object. It must not become shorter
 /// during that time: the system ends a program that reads past the end of a mapped file. Replacing
@@ -49,6 +54,7 @@ class ReadFile {
     const std::string& path() const { return path_; }
     std::int64_t size() const { return size_; }  ///< when it was opened
     int descriptor() const { return descriptor_; }
+    std::int64_t modified_ns() const;  ///< when it was last written to, as the system knows now
     /// Fills `out` with the bytes from `begin` on; several threads may read at once. Throws
     /// InputError if the file has become shorter or its disk fails.
     void read(std::int64_t begin, std::span<std::byte> out) const;

@@ -9,40 +9,12 @@
 
 #include "engine/data/checksum.h"
 #include "engine/train/weights_file.h"
+#include "engine/train/weights_mismatch.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
-
-constexpr std::string_view kProjection = "lm_head.weight";
-constexpr std::string_view kEmbedding = "model.embed_tokens.weight";
-
-void check_tensor(const Checkpoint& file, const NamedTensor& expected, const ModelSpec& model) {
-    if (!file.has(expected.name)) {
-        if (expected.name == kProjection) {
-            throw InputError(
-                fmt::format("{}: has no tensor \"{}\", so its output projection is its embedding; "
-                            "leave out --untied, or give a --model with tie_word_embeddings true",
-                            file.path(), kProjection));
-        }
-        throw InputError(
-            fmt::format("{}: has no tensor \"{}\", expected one of shape {}; give the --model of "
-                        "these weights, "
-                        "not {}",
-                        file.path(), expected.name, shown_shape(expected.shape), model.name));
-    }
-    const TensorView tensor = file.tensor(expected.name);
-    if (tensor.shape != expected.shape) {
-        throw InputError(
-            fmt::format("{}: tensor \"{}\" has shape {}, expected {}; give the --model of these "
-                        "weights, not {}",
-                        tensor.file, expected.name, shown_shape(tensor.shape),
-                        shown_shape(expected.shape), model.name));
-    }
-    float ignored = 0;
-    read_as_fp32(tensor, 0, 0, &ignored);  // refuses types that are not weights
-}
 
 /// Older checkpoints store the projection of a tied model a second time. Compares its first bytes.
 void check_tied_projection(const Checkpoint& file, const ModelSpec& model, std::size_t first) {
@@ -58,29 +30,10 @@ void check_tied_projection(const Checkpoint& file, const ModelSpec& model, std::
                     projection.file, kProjection, kEmbedding, model.name));
 }
 
-void check_others(const Checkpoint& file, const std::vector<NamedTensor>& tensors,
-                  const ModelSpec& model) {
-    std::unordered_set<std::string_view> known;
-    for (const NamedTensor& tensor : tensors) known.insert(tensor.name);
-    std::vector<std::string> others;
-    for (const std::string& name : file.names()) {
-        if (!known.contains(name) && name != kProjection && !name.ends_with("rotary_emb.inv_freq"))
-            others.push_back(name);
-    }
-    if (others.empty()) return;
-    throw InputError(
-        fmt::format("{}: has tensor {}{}, expected no such tensor in {} layers of {}; give the "
-                    "--model of these weights",
-                    file.path(), in_quotes(others.front()),
-                    others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : "",
-                    model.layer_count(), model.name));
-}
-
 Checkpoint open_weights(const std::string& path, const ModelSpec& model,
                         const std::vector<NamedTensor>& tensors) {
     Checkpoint file = open_checkpoint(path);
-    for (const NamedTensor& tensor : tensors) check_tensor(file, tensor, model);
-    check_others(file, tensors, model);
+    refuse_mismatch(file, tensors, model);
     return file;
 }
 
@@ -106,8 +59,7 @@ void check_numbers(const TensorView& tensor, std::int64_t begin, std::span<const
 void verify_weights(const Checkpoint& file, const ParameterStore& store) {
     const std::filesystem::path folder = std::filesystem::path(file.path()).parent_path();
     const std::string list = (folder / kChecksumsFile).string();
-    std::error_code error;
-    if (!std::filesystem::exists(list, error)) return;
+    if (!is_there(list)) return;
     std::unordered_set<std::string> read;
     for (const NamedTensor& tensor : store.tensors()) read.insert(file.tensor(tensor.name).file);
     std::vector<FileChecksum> files = parse_checksums(read_text_file(list), list);

@@ -118,7 +118,13 @@ TEST_CASE("checkpoint: a folder without one and an index that is wrong are refus
                ContainsSubstring("\"embed\" should be in \"" + shard + "\", which has no such "));
     std::filesystem::remove(temp.path(shard));
     CHECK_THAT(with_index(R"({"weight_map":{"layer.1":")" + shard + "\"}}"),
-               ContainsSubstring(shard + ": no such file"));
+               ContainsSubstring("\"layer.1\" should be in " + temp.path(shard) +
+                                 ", which does not exist; download or save that file, too"));
+    CHECK_THAT(with_index(R"({"weight_map":{"lm_head.weight":"none"}})"),
+               ContainsSubstring("or remove the entry if the model's embeddings are tied"));
+    std::filesystem::remove(temp.path("model.safetensors.index.json"));
+    temp.write("adapter_config.json", "{}");
+    CHECK_THAT(open_error(temp.path()), ContainsSubstring("holds a LoRA adapter"));
 }
 
 TEST_CASE("output file: a file that is shorter than declared is a mistake of the program",
@@ -137,4 +143,14 @@ TEST_CASE("output file: a disk says how much room it has, a folder that is not t
     const TempFolder temp;
     CHECK(free_disk_bytes(temp.path()) > 0);
     CHECK(free_disk_bytes(temp.path("none")) == -1);
+}
+
+TEST_CASE("output file: what a link named like an unfinished file leads to is not written",
+          "[data]") {
+    const TempFolder temp;
+    const std::string mine = temp.write("mine", "thesis");
+    std::filesystem::create_symlink(mine, temp.path("latest.partial"));
+    CHECK_THAT(input_error_of([&] { write_output_file(temp.path("latest"), "step"); }),
+               ContainsSubstring("latest.partial: is a link to a file, which would be lost"));
+    CHECK(temp.read("mine") == "thesis");
 }

@@ -90,9 +90,10 @@ TEST_CASE("safetensors writer: a failed write leaves the former file and nothing
         const FileSizeLimit limit(4096);
         message = input_error_of([&] { writer.write(path, zeros, 64); });
     }
-    CHECK(message == path +
-                         ": writing failed after 0.0 MB of 0.3 GB (File too large); free 0.3 GB "
-                         "or choose another folder");
+    CHECK(message ==
+          path +
+              ": writing failed after 0.0 MB of 0.3 GB (File too large); raise the limit of "
+              "`ulimit -f` or choose another folder");
     std::filesystem::create_symlink("/dev/full", path + ".partial");
     CHECK(input_error_of([&] { writer.write(path, zeros, 64); }) ==
           path +

@@ -140,8 +140,8 @@ TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else
             message = input_error_of([&] { save(tiny, temp.path(), 2, 1); });
         }
         CHECK(message == partial + full.file +
-                             ": writing failed after 0.0 MB of 0.0 MB (File too large); free 0.0 "
-                             "MB or choose another folder");
+                             ": writing failed after 0.0 MB of 0.0 MB (File too large); raise "
+                             "the limit of `ulimit -f` or choose another folder");
         CHECK(temp.names() == Names{"latest", "step-00000001"});
         CHECK(check_newest(temp.path()) == 1);
     }

@@ -2,76 +2,16 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "engine/data/checksum.h"
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 #include "tests/engine/train_files/tiny_model.h"
+#include "tests/engine/train_files/weights_on_disk.h"
 
 using namespace sluice;
 
 namespace {
-
-struct FileTensor {
-    Dtype dtype;
-    std::vector<std::int64_t> shape;
-    std::string bytes;
-};
-using FileTensors = std::map<std::string, FileTensor>;
-
-/// fp32 numbers whose bf16 and fp16 forms are exact or not, as `bits` says: multiples of 2^-bits
-/// in [-1, 1).
-std::vector<float> numbers(std::int64_t count, int bits, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::vector<float> values;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto steps = static_cast<std::int64_t>(random() % (std::uint64_t{2} << bits));
-        values.push_back(std::ldexp(static_cast<float>(steps), -bits) - 1.0F);
-    }
-    return values;
-}
-
-/// A number of at most 8 significant bits, at least 2^-14 or zero, in IEEE half precision.
-std::uint16_t half_of(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t sign = bits >> 16 & 0x8000U, magnitude = bits & 0x7FFFFFFFU;
-    return static_cast<std::uint16_t>(magnitude == 0 ? sign
-                                                     : sign | ((magnitude >> 13) - (112U << 10)));
-}
-
-std::string bytes_as(Dtype dtype, const std::vector<float>& values) {
-    if (dtype == Dtype::f32) return TempFolder::bytes_of(values);
-    std::vector<std::uint16_t> words;
-    for (const float value : values)
-        words.push_back(dtype == Dtype::f16 ? half_of(value) : split_master(value).high);
-    return TempFolder::bytes_of(words);
-}
-
-/// Weights of the model, all of one type; fp32 ones need the lower plane.
-FileTensors weights_of(const ModelSpec& model, Dtype dtype) {
-    FileTensors tensors;
-    std::uint64_t seed = 1;
-    for (const NamedTensor& t : named_tensors(model)) {
-        const auto values = numbers(t.elements(), dtype == Dtype::f32 ? 20 : 6, seed++);
-        tensors[t.name] = {dtype, t.shape, bytes_as(dtype, values)};
-    }
-    return tensors;
-}
-
-std::string write_file(const std::string& path, const FileTensors& tensors) {
-    std::vector<TensorSpec> specs;
-    std::vector<std::string> bytes;
-    for (const auto& [name, tensor] : tensors) {
-        specs.push_back({name, tensor.dtype, tensor.shape});
-        bytes.push_back(tensor.bytes);
-    }
-    const auto produce = [&](std::size_t i, std::int64_t begin, std::span<std::byte> chunk) {
-        std::memcpy(chunk.data(), bytes[i].data() + begin, chunk.size());
-    };
-    SafetensorsWriter(specs).write(path, produce);
-    return path;
-}
 
 /// The nearest master of a precision.
 float rounded(float value, int state_bytes) {
@@ -118,7 +58,7 @@ TEST_CASE("weights: every type and family is loaded, rounded as the masters are"
                 const unsigned resident = state_bytes == 8 ? 0b1010 : 0;
                 TinyStore tiny(tiny_model(family, dtype == Dtype::f16), state_bytes, resident);
                 const std::string path =
-                    write_file(temp.path("model.safetensors"), weights_of(tiny.model, dtype));
+                    write_weights(temp.path("model.safetensors"), weights_of(tiny.model, dtype));
                 load_weights(path, tiny.model, tiny.store);
                 check_loaded(tiny, path);
             }
@@ -129,7 +69,7 @@ TEST_CASE("weights: every type and family is loaded, rounded as the masters are"
 TEST_CASE("weights: shards are loaded by their folder", "[train_files]") {
     const TempFolder temp;
     TinyStore saved(tiny_model()), loaded(tiny_model());
-    load_weights(write_file(temp.path("one"), weights_of(saved.model, Dtype::bf16)), saved.model,
+    load_weights(write_weights(temp.path("one"), weights_of(saved.model, Dtype::bf16)), saved.model,
                  saved.store);
     write_tensors(temp.path(), "model", reader_of(saved.store), weight_tensors(saved.store), 500);
     CHECK(std::filesystem::exists(temp.path("model.safetensors.index.json")));
@@ -167,7 +107,7 @@ TEST_CASE("weights: rotary buffers and the equal projection of a tied model are 
     tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];
     tensors["model.layers.0.self_attn.rotary_emb.inv_freq"] = {
         Dtype::f32, {1}, std::string(4, '\0')};
-    const std::string path = write_file(temp.path("w"), tensors);
+    const std::string path = write_weights(temp.path("w"), tensors);
     load_weights(path, tiny.model, tiny.store);
     check_loaded(tiny, path);
 }
@@ -181,16 +121,16 @@ TEST_CASE("weights: a tensor too few or too many is told before anything is writ
 
     FileTensors without = tensors;
     without.erase("lm_head.weight");
-    CHECK(load_error(write_file(path, without), untied) ==
+    CHECK(load_error(write_weights(path, without), untied) ==
           path +
               ": has no tensor \"lm_head.weight\", so its output projection is its embedding; "
               "leave out --untied, or give a --model with tie_word_embeddings true");
     without.erase("model.layers.1.mlp.up_proj.weight");
-    CHECK(load_error(write_file(path, without), tied) ==
+    CHECK(load_error(write_weights(path, without), tied) ==
           path +
               ": has no tensor \"model.layers.1.mlp.up_proj.weight\", expected one of shape [14, "
               "10]; give the --model of these weights, not tiny");
-    CHECK(load_error(write_file(path, tensors), tied) ==
+    CHECK(load_error(write_weights(path, tensors), tied) ==
           path +
               ": tensor \"lm_head.weight\" differs from \"model.embed_tokens.weight\", expected "
               "the same numbers, tiny being tied; give --untied, or a --model with "
@@ -209,22 +149,22 @@ TEST_CASE("weights: another shape, type or architecture is told before anything 
     FileTensors transposed = tensors;
     std::swap(transposed["model.layers.0.mlp.down_proj.weight"].shape[0],
               transposed["model.layers.0.mlp.down_proj.weight"].shape[1]);
-    CHECK(load_error(write_file(path, transposed), untied) ==
+    CHECK(load_error(write_weights(path, transposed), untied) ==
           path +
               ": tensor \"model.layers.0.mlp.down_proj.weight\" has shape [14, 10], expected [10, "
               "14]; give the --model of these weights, not tiny");
 
     FileTensors integers = tensors;
     integers["model.norm.weight"].dtype = Dtype::i16;
-    CHECK(load_error(write_file(path, integers), untied) ==
+    CHECK(load_error(write_weights(path, integers), untied) ==
           path +
               ": tensor \"model.norm.weight\" is I16, expected BF16, F16, F32 or F64; convert the "
               "checkpoint to BF16");
 
-    CHECK(load_error(write_file(path, weights_of(tiny_model("qwen2"), Dtype::bf16)), untied) ==
+    CHECK(load_error(write_weights(path, weights_of(tiny_model("qwen2"), Dtype::bf16)), untied) ==
           path +
               ": has tensor \"model.layers.0.self_attn.k_proj.bias\" and 5 more, expected no such "
-              "tensor in 2 layers of tiny; give the --model of these weights");
+              "tensor in 2 layers of tiny; give the --model of these weights, not tiny");
     CHECK(load_error(temp.path("absent"), untied) ==
           temp.path("absent") + ": no such file; check the path");
 }
@@ -237,7 +177,7 @@ TEST_CASE("weights: a number that is not finite in BF16 is told with its place",
         std::vector<float> norm(10, 1.0F);
         norm[4] = number;
         tensors["model.norm.weight"].bytes = TempFolder::bytes_of(norm);
-        const std::string path = write_file(temp.path("w"), tensors);
+        const std::string path = write_weights(temp.path("w"), tensors);
         return input_error_of([&] { load_weights(path, tiny.model, tiny.store); });
     };
     const auto message = [&](const char* number) {
