@@ -72,6 +72,7 @@ int train(const TrainFlags& flags) {
     refuse_latest("--model", named.model);
     if (settings.load) refuse_latest("--load", *settings.load);
     const ModelSpec model = read_model(named);
+    settings.model = named.model;
     settings.model_files = settings.load.value_or(named.model);
     std::optional<RunCheckpoints> checkpoints;
     if (settings.resume) checkpoints.emplace(model, settings);
@@ -95,7 +96,7 @@ int train(const TrainFlags& flags) {
     const RunResult result =
         run_training(model, training, settings, checkpoints ? &*checkpoints : nullptr, measure);
     // As a shell reports what a signal ended: `train && publish` must not go on.
-    const int unfinished = result.interrupted ? 128 + stop_signal() : 0;
+    const int unfinished = result.interrupted ? 128 + stop_signal() : result.diverged ? 1 : 0;
     const bool saved = settings.out && !result.unsaved && result.steps_done > 0;
     if (result.interrupted)
         say(fmt::format(

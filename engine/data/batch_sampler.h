@@ -61,6 +61,7 @@ class BatchSampler {
     std::int64_t position() const { return position_; }
     void seek(std::int64_t position);
 
+    const TokenSource& tokens() const { return tokens_; }
     std::int64_t windows_per_epoch() const { return windows_before_.back(); }
 
   private:

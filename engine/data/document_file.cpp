@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <span>
 
 #include "engine/data/checksum.h"
@@ -14,7 +13,7 @@ namespace {
 
 std::string documents_path(const std::string& tokens) {
     std::string path = tokens + ".documents";
-    if (std::filesystem::exists(path)) return path;
+    if (is_there(path)) return path;
     throw InputError(
         fmt::format("--attend-within document: {} is missing, which says where the documents of "
                     "{} begin; prepare the data with ./dev data, or leave the option out",

@@ -20,6 +20,7 @@ class DocumentFile {
     /// The first tokens of the documents that tokens [begin, begin + count) belong to, but `begin`
     /// in place of what is before it. Throws InputError where they do not ascend.
     std::vector<std::int64_t> begins(std::int64_t begin, std::int64_t count) const;
+    std::int64_t modified_ns() const { return file_.modified_ns(); }
     /// Reads all. Throws InputError unless they ascend from 0 and are below the tokens.
     std::uint64_t checksum() const;
 

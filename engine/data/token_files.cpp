@@ -90,6 +90,12 @@ void TokenSource::read_targets(std::size_t shard, std::int64_t begin,
     shards_.at(shard).read_targets(begin, vocabulary_, out);
 }
 
+std::vector<std::int64_t> TokenSource::modifications() const {
+    std::vector<std::int64_t> out;
+    for (const TokenShard& shard : shards_) out.push_back(shard.modification());
+    return out;
+}
+
 void TokenSource::check_some() const {
     constexpr std::int64_t kBlock = 1 << 16, kMostBlocks = 512;
     const std::int64_t most = std::max<std::int64_t>(1, kMostBlocks / std::ssize(shards_));

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "sim/base/input_error.h"
@@ -72,7 +71,7 @@ TokenShard::TokenShard(std::string path, bool with_documents) : file_(std::move(
     }
     if (with_documents) documents_.emplace(this->path(), tokens_);
     std::string mask = this->path() + ".mask";
-    if (!std::filesystem::exists(mask)) return;
+    if (!is_there(mask)) return;
     mask_.emplace(std::move(mask));
     if (mask_->size() == tokens_) return;
     throw InputError(
@@ -160,6 +159,11 @@ void TokenShard::read(std::int64_t begin, std::int64_t vocabulary,
                     "tokenize the text with the tokenizer of this model",
                     path(), index, data_begin_ + index * bytes_of(width_),
                     static_cast<std::uint32_t>(*wrong), vocabulary));
+}
+
+std::int64_t TokenShard::modification() const {
+    return file_.modified_ns() + (mask_ ? mask_->modified_ns() : 0) +
+           (documents_ ? documents_->modified_ns() : 0);
 }
 
 void TokenShard::read_targets(std::int64_t begin, std::int64_t vocabulary,

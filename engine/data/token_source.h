@@ -46,6 +46,8 @@ class TokenShard {
     /// as read_targets(), and InputError for a mask without any 1.
     std::uint64_t checksum(std::int64_t vocabulary) const;
     const std::optional<DocumentFile>& documents() const { return documents_; }
+    /// Another number once its file, mask or documents were written to.
+    std::int64_t modification() const;
 
   private:
     void read_header();
@@ -80,6 +82,9 @@ class TokenSource {
     /// none if they were not asked for.
     std::vector<std::int64_t> documents(std::size_t shard, std::int64_t begin,
                                         std::int64_t count) const;
+
+    /// TokenShard::modification() of each shard.
+    std::vector<std::int64_t> modifications() const;
 
     /// Throws as fingerprint() for a wrong id or mask in blocks that are evenly spread: of 32
     /// million tokens in all, at least one block of each file.

@@ -50,8 +50,16 @@ void tighten(std::optional<T>& limit, T found) {
     limit = limit ? std::min(*limit, found) : found;
 }
 
-void tighten_memory(ControlGroupLimits& limits, std::optional<std::int64_t> bytes) {
-    if (bytes && *bytes > 0 && *bytes < kNoLimit) tighten(limits.memory, Bytes{*bytes});
+/// `used`: of the group; `statistics`: a file with its parts, of which `droppable` are caches.
+void tighten_memory(ControlGroupLimits& limits, std::optional<std::int64_t> bytes,
+                    std::optional<std::int64_t> used, const std::string& statistics,
+                    std::string_view droppable) {
+    if (!bytes || *bytes <= 0 || *bytes >= kNoLimit) return;
+    tighten(limits.memory, Bytes{*bytes});
+    if (!used) return;
+    const std::string_view cached = field(statistics, droppable).value_or("");
+    const Bytes held = *used - parse_integer(cached).value_or(0);
+    tighten(limits.memory_available, std::clamp<Bytes>(*bytes - held, 0, *bytes));
 }
 
 void tighten_cpus(ControlGroupLimits& limits, std::optional<std::int64_t> quota,
@@ -62,10 +70,12 @@ void tighten_cpus(ControlGroupLimits& limits, std::optional<std::int64_t> quota,
 
 void read_version_2(const SystemFiles& files, const std::string& folder,
                     ControlGroupLimits& limits) {
-    tighten_memory(limits, files.integer(folder + "/memory.max"));
     // Above `high` the kernel reclaims pages and slows the process down, so training cannot use
     // that memory.
-    tighten_memory(limits, files.integer(folder + "/memory.high"));
+    for (const char* limit : {"/memory.max", "/memory.high"})
+        tighten_memory(limits, files.integer(folder + limit),
+                       files.integer(folder + "/memory.current"),
+                       files.text(folder + "/memory.stat"), "inactive_file");
     const std::string cpu = files.text(folder + "/cpu.max");  // "200000 100000", or "max 100000"
     const std::size_t blank = cpu.find(' ');
     if (blank != std::string::npos)
@@ -83,7 +93,9 @@ ControlGroupLimits read_control_group_limits(const SystemFiles& files) {
             read_version_2(files, folder, limits);
     for (const std::string& folder :
          folders_of("sys/fs/cgroup/memory", group_path(groups, "memory")))
-        tighten_memory(limits, files.integer(folder + "/memory.limit_in_bytes"));
+        tighten_memory(limits, files.integer(folder + "/memory.limit_in_bytes"),
+                       files.integer(folder + "/memory.usage_in_bytes"),
+                       files.text(folder + "/memory.stat"), "total_inactive_file");
     for (const char* mount :
          {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpuacct,cpu"})
         for (const std::string& folder : folders_of(mount, group_path(groups, "cpu")))
@@ -172,6 +184,8 @@ class Reader {
         const std::string text = files_.text("proc/meminfo");
         facts_.memory_total = kilobyte_field(text, "MemTotal:");
         facts_.memory_available = kilobyte_field(text, "MemAvailable:");
+        if (facts_.limits.memory_available)
+            tighten(facts_.memory_available, *facts_.limits.memory_available);
         const auto swap = kilobyte_field(text, "SwapTotal:");
         const auto swap_free = kilobyte_field(text, "SwapFree:");
         if (swap && swap_free) facts_.swap_used = std::max<Bytes>(0, *swap - *swap_free);

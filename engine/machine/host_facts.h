@@ -15,7 +15,9 @@ namespace sluice {
 
 struct ControlGroupLimits {
     std::optional<Bytes> memory;  ///< empty: no limit
-    std::optional<double> cpus;   ///< CPU time per second, in CPUs; empty: no limit
+    /// What such a limit leaves beside the memory that its group uses and cannot drop.
+    std::optional<Bytes> memory_available;
+    std::optional<double> cpus;  ///< CPU time per second, in CPUs; empty: no limit
 };
 
 /// The tightest limits of the group and of the visible groups around it, in versions 1 and 2 (a
@@ -53,7 +55,7 @@ struct HostFacts {
     ControlGroupLimits limits;
 
     std::optional<Bytes> memory_total;      ///< MemTotal
-    std::optional<Bytes> memory_available;  ///< MemAvailable
+    std::optional<Bytes> memory_available;  ///< MemAvailable, or less that the group may take
     /// A balloon or hot-plugged memory: on some virtual machines MemTotal grows as it is used.
     bool memory_may_grow = false;
     std::optional<Bytes> swap_used;

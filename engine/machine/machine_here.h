@@ -19,7 +19,7 @@ struct GpuFacts {
 
 /// A machine without rates: plans can be checked against it, but not predicted. Without a GPU the
 /// device's memory is host memory, in one pool. `host_memory` is the user's size, which overrides
-/// the system's. Throws InputError if neither is known.
+/// the system's. Throws InputError if neither is known, or the control group allows less than that.
 MachineSpec machine_here(const HostFacts& facts, const std::optional<GpuFacts>& gpu,
                          std::optional<Bytes> host_memory = std::nullopt);
 

@@ -46,15 +46,8 @@ class Judge {
 
     /// A plan that does not fit was refused before; this one fits the size that the user gave.
     void memory_size() {
-        const auto limit = facts_.limits.memory;
         const auto capacity = host_memory_capacity(facts_);
-        if (limit && *limit < needs_.host_bytes)
-            warn(
-                "host memory: the run needs {}, its control group allows {}, and the kernel kills "
-                "a process that takes more; raise the limit (docker run --memory, the memory that "
-                "the job requests)",
-                shown(needs_.host_bytes), shown(*limit));
-        else if (capacity && *capacity < needs_.host_bytes && !facts_.memory_may_grow)
+        if (capacity && *capacity < needs_.host_bytes && !facts_.memory_may_grow)
             warn(
                 "host memory: the run needs {}, this machine has {}, and beyond that the kernel "
                 "swaps or kills the run; give --host-memory with that size or less",
@@ -72,8 +65,7 @@ class Judge {
             "host memory: the run needs {}, of {} only {} are available, the rest is used by "
             "others; stop them (ps --sort=-rss -eo pid,rss,comm), or the kernel swaps or kills the "
             "run",
-            shown(needs_.host_bytes), shown(facts_.memory_total.value_or(*capacity)),
-            shown(*available));
+            shown(needs_.host_bytes), shown(*capacity), shown(*available));
     }
 
     void address_space() {
@@ -154,8 +146,17 @@ std::vector<std::string> setup_warnings(const HostFacts& facts, const SetupNeeds
     return Judge(facts, needs).judge();
 }
 
-std::optional<std::string> memory_growth_hint(const HostFacts& facts, Bytes host_bytes) {
-    const auto capacity = host_memory_capacity(facts);
+std::optional<std::string> host_memory_hint(const HostFacts& facts, Bytes host_bytes) {
+    const auto capacity = host_memory_capacity(facts), limit = facts.limits.memory;
+    if (limit && capacity == limit && *limit < host_bytes)
+        return fmt::format(
+            "host memory: the control group of this process allows {}{}, and the kernel kills a "
+            "process that takes more; raise the limit ({})",
+            shown(*limit),
+            facts.memory_total.value_or(0) > *limit
+                ? fmt::format(" of the machine's {}", shown(*facts.memory_total))
+                : "",
+            kHowToRaiseLimit);
     if (!facts.memory_may_grow || !capacity || *capacity >= host_bytes) return std::nullopt;
     return fmt::format(
         "host memory: this virtual machine shows {}, which may grow as memory is used; give "

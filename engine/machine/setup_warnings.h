@@ -20,8 +20,13 @@ struct SetupNeeds {
 /// One sentence per problem; empty on a machine that is set up well, or if nothing is known.
 std::vector<std::string> setup_warnings(const HostFacts& facts, const SetupNeeds& needs);
 
-/// A hint for a plan that does not fit into host memory; empty if memory does not grow.
-std::optional<std::string> memory_growth_hint(const HostFacts& facts, Bytes host_bytes);
+/// How a control group's limit of memory is raised.
+inline constexpr const char* kHowToRaiseLimit =
+    "docker run --memory, the memory that the job requests";
+
+/// A hint for a plan that does not fit into host memory: the limit of a control group, or memory
+/// that grows; empty if there is neither.
+std::optional<std::string> host_memory_hint(const HostFacts& facts, Bytes host_bytes);
 
 /// Why page-locking may have failed, for that error's message; empty if the limit (ulimit -l)
 /// allows it. There is no warning in advance: NVIDIA's driver pins pages without counting them

@@ -130,6 +130,16 @@ std::vector<std::int64_t> checkpoint_steps(const std::string& out) {
     return steps;
 }
 
+std::vector<std::string> checkpoints_without_record(const std::string& out) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (const std::string& name : names_in(out))
+        if (step_of(name) && !has_record(out, name) && !fs::is_empty(path_in(out, name), error))
+            paths.push_back(path_in(out, name));
+    std::ranges::sort(paths, std::greater<>());
+    return paths;
+}
+
 void prepare_output_folder(const std::string& out) {
     create_folders(out);
     put_back_replaced(out);
@@ -209,6 +219,17 @@ void refuse_other_best(const std::string& out) {
     fs::remove(trial, error);
 }
 
+void refuse_other_latest(const std::string& out) {
+    const std::string path = path_in(out, kLatest);
+    std::error_code error;
+    const fs::file_status status = fs::symlink_status(path, error);
+    if (!fs::exists(status) || (fs::is_regular_file(status) && step_of(latest_in(out)))) return;
+    throw InputError(fmt::format(
+        "{}: is there already, expected a file with the name of a checkpoint, as in {}, "
+        "or nothing; move it away or choose another --out",
+        path, checkpoint_name(1)));
+}
+
 void forget_best_after(const std::string& out, std::int64_t step) {
     const std::string path = path_in(out, kBest);
     std::error_code error;
@@ -228,15 +249,13 @@ void point_best_at(const std::string& out, const std::string& name) {
 }
 
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
-                              std::optional<std::int64_t> rising_since) {
+                              std::int64_t in_doubt) {
     std::error_code ignored;
     const std::vector<std::int64_t> steps = checkpoint_steps(out);
     const std::string best = fs::read_symlink(path_in(out, kBest), ignored).string();
-    const auto calm = std::find_if(steps.begin(), steps.end(), [&](std::int64_t s) {
-        return rising_since && s < *rising_since;
-    });
+    const auto good = std::ranges::find_if(steps, [&](std::int64_t s) { return s < in_doubt; });
     for (const std::int64_t older : steps) {
-        if (older >= step || keep-- > 0 || (calm != steps.end() && older == *calm) ||
+        if (older >= step || keep-- > 0 || (good != steps.end() && older == *good) ||
             best == checkpoint_name(older))
             continue;
         // Renamed first, since otherwise half a checkpoint would look whole after a kill.

@@ -71,23 +71,22 @@ Seconds CheckpointSaver::take_held() {
     return held;
 }
 
-void CheckpointSaver::save(const TrainingState& state, bool last,
-                           std::optional<std::int64_t> rising_since, Seconds since) {
+void CheckpointSaver::save(const TrainingState& state, bool last, Seconds since) {
     judge_interval(since);
     join();
     if (last || waits_)
-        checkpoints_.save(store_, state, last, rising_since);
+        checkpoints_.save(store_, state, last);
     else
-        start(state, rising_since);
+        start(state);
     held_ += host_seconds() - since;
 }
 
-void CheckpointSaver::start(const TrainingState& state, std::optional<std::int64_t> rising_since) {
+void CheckpointSaver::start(const TrainingState& state) {
     std::vector<StoredTensor> tensors = weight_tensors(store_);
     for (StoredTensor& tensor : optimizer_tensors(store_)) tensors.push_back(std::move(tensor));
     const bool has_time = snapshot_.open(tensors);
     step_ = state.step;
-    writer_ = std::async(std::launch::async, [this, state, rising_since, has_time] {
+    writer_ = std::async(std::launch::async, [this, state, has_time] {
         if (has_time) yield_to_steps();
         struct Close {
             StateSnapshot& snapshot;
@@ -95,7 +94,7 @@ void CheckpointSaver::start(const TrainingState& state, std::optional<std::int64
         } close{snapshot_};
         // What fails here must not cost the next checkpoint, or the run.
         try {
-            checkpoints_.save(store_, state, false, rising_since,
+            checkpoints_.save(store_, state, false,
                               [this](int section, const std::byte* from, std::span<std::byte> to) {
                                   snapshot_.read(section, from, to);
                               });

@@ -25,8 +25,7 @@ class CheckpointSaver {
     /// before_update(). First waits for the checkpoint before. `last`: returns when it is written,
     /// and throws InputError where RunCheckpoints::save() does. `since`: when steps began to wait.
     /// Precondition: no step is at work.
-    void save(const TrainingState& state, bool last, std::optional<std::int64_t> rising_since,
-              Seconds since);
+    void save(const TrainingState& state, bool last, Seconds since);
     /// StreamedStep's: a section on the host is about to change.
     void before_update(int section) { snapshot_.keep(section); }
     /// Until the checkpoint that is being written is whole, or its error was said.
@@ -39,7 +38,7 @@ class CheckpointSaver {
 
   private:
     void join();
-    void start(const TrainingState& state, std::optional<std::int64_t> rising_since);
+    void start(const TrainingState& state);
     /// Says once if steps were held for too much of the time between two checkpoints.
     void judge_interval(Seconds since);
 

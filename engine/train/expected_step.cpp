@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kMost = std::numeric_limits<double>::max();
 constexpr double kLeastFactor = 1e-6;
+constexpr Seconds kShortest = 1e-9, kLongest = 1e9;  // of a step that anyone predicts
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
 struct Compared {
@@ -99,11 +100,17 @@ ExpectedStep parse_expected_step(const std::string& text, const std::string& fil
     out.parameters = root.object("model").integer("parameters", 1, kMostWhole);
     const JsonObject training = root.object("training");
     TrainingSpec refuses_mistakes;
+    for (const char* field : {"batch", "seq"}) training.integer(field, 1, kMostWhole);
     set_options(refuses_mistakes, training);
+    try {
+        check_training_spec(refuses_mistakes);  // also refuses options of other schedules
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("{}: training: {}", file, error.what()));
+    }
     for (const Option& option : training_options())
         if (training.has(option.field) && has_option(refuses_mistakes.schedule, option))
             out.training[option.field] = training.scalar_text(option.field);
-    out.step = root.number("step_s", 0, kMost);
+    out.step = root.number("step_s", kShortest, kLongest);
     out.device = root.integer("device_peak_bytes", 0, kMostWhole);
     out.host = root.integer("host_peak_bytes", 0, kMostWhole);
     const JsonObject lanes = root.object("lanes");

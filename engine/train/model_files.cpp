@@ -150,22 +150,38 @@ std::string hf_config_text(const ModelSpec& model) {
     return config.dump(2) + "\n";
 }
 
-ModelFiles read_model_files(const std::string& model) {
-    namespace fs = std::filesystem;
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Empty for a name of the library, or a shape.
+std::optional<fs::path> folder_of(const std::string& model) {
     std::error_code error;
-    fs::path folder = model;
-    if (!fs::is_directory(folder, error)) {
-        if (!fs::exists(folder, error)) return {};  // a name of the library, or a shape
-        folder = folder.parent_path();
-    }
+    if (fs::is_directory(model, error)) return model;
+    if (!fs::exists(model, error)) return std::nullopt;
+    return fs::absolute(model, error).parent_path();
+}
+
+}  // namespace
+
+std::optional<std::string> tokenizer_file(const std::string& model) {
+    const std::optional<fs::path> folder = folder_of(model);
+    if (!folder) return std::nullopt;
+    for (const char* name : {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt"})
+        if (is_there(*folder / name)) return (*folder / name).string();
+    return std::nullopt;
+}
+
+ModelFiles read_model_files(const std::string& model) {
     ModelFiles out;
-    if (!fs::exists(folder / kConfigFile, error)) return out;
-    const std::string config = (folder / kConfigFile).string();
+    const std::optional<fs::path> folder = folder_of(model);
+    if (!folder || !is_there(*folder / kConfigFile)) return out;
+    const std::string config = (*folder / kConfigFile).string();
     out.config = standard_json(read_text_file(config));
     JsonObject::parse(out.config, config);  // refuses what is no JSON object
     for (const char* name : kOtherFiles)
-        if (fs::exists(folder / name, error))
-            out.others.emplace_back(name, whole_file((folder / name).string()));
+        if (is_there(*folder / name))
+            out.others.emplace_back(name, whole_file((*folder / name).string()));
     return out;
 }
 

@@ -2,6 +2,7 @@
 // with?
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ struct ModelFiles {
 /// Of a folder, or of the folder of a file, that holds a config.json; else empty. Throws InputError
 /// if one cannot be read.
 ModelFiles read_model_files(const std::string& model);
+
+/// The file of a tokenizer that stands there, in the same places; empty without one.
+std::optional<std::string> tokenizer_file(const std::string& model);
 
 /// hf_config_text() with the other keys of the model's own config.json, such as the ids of special
 /// tokens.

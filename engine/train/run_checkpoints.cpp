@@ -24,6 +24,22 @@ RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& sett
             "--out {}: holds {} already; give --resume to continue from it, or another folder", out,
             *there));
     if (settings.save_best) refuse_other_best(out);
+    refuse_other_latest(out);
+    judge_lost_records();
+}
+
+/// Without one a checkpoint is none, and the run would go on from an older one, or write over it.
+void RunCheckpoints::judge_lost_records() const {
+    const std::vector<std::string> lost = checkpoints_without_record(*settings_.out);
+    if (lost.empty()) return;
+    const std::string found = fmt::format("{} holds no {}", lost.front(), kTrainingRecordFile);
+    if (const auto there = newest())
+        say_on_stderr(fmt::format("warning: {}, so that nothing continues from it\n", found));
+    else
+        throw InputError(fmt::format(
+            "--out {}: {}, so no run can continue from it; restore that file, or start from its "
+            "weights with --load {} and another --out",
+            *settings_.out, found, lost.front()));
 }
 
 void RunCheckpoints::refuse_small_disk(std::int64_t state_bytes) const {
@@ -108,12 +124,11 @@ bool RunCheckpoints::is_due(std::int64_t step, std::optional<double> validation_
 }
 
 void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state, bool last,
-                          std::optional<std::int64_t> rising_since, const ReadState& read) {
+                          const ReadState& read) {
     const bool best = is_best(state.validation_loss);
     const Seconds start = host_seconds();
     try {
-        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, rising_since,
-                        read, best);
+        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, read, best);
         if (best) best_ = state.validation_loss;
         const Seconds took = host_seconds() - start;
         save_time_ = has_saved_ ? std::min(save_time_, took) : took;
@@ -125,25 +140,25 @@ void RunCheckpoints::save(const ParameterStore& store, const TrainingState& stat
     }
 }
 
-std::string RunCheckpoints::advice_after_divergence(
-    std::optional<std::int64_t> rising_since) const {
+std::string RunCheckpoints::advice_after_divergence(std::optional<std::int64_t> worse_since) const {
     const auto folder = [this](std::int64_t step) {
         return (std::filesystem::path(*settings_.out) / checkpoint_name(step)).string();
     };
     std::vector<std::string> suspects;
-    std::optional<std::int64_t> calm;
+    std::optional<std::int64_t> good;
     for (const std::int64_t step : checkpoint_steps(*settings_.out)) {
-        if (rising_since && step >= *rising_since)
+        if (worse_since && step >= *worse_since - 1)
             suspects.push_back(folder(step));
-        else if (!calm)
-            calm = step;
+        else if (!good)
+            good = step;
     }
-    const std::string onward = calm ? fmt::format("--resume continues from {}", folder(*calm))
+    const std::string onward = good ? fmt::format("--resume continues from {}", folder(*good))
                                     : "no older checkpoint is left";
-    if (suspects.empty()) return calm ? onward : "no checkpoint was saved";
+    if (suspects.empty()) return good ? onward : "no checkpoint was saved";
     return fmt::format(
-        "the gradient's norm rose from step {} on, so do not trust {}; without {}, {}",
-        *rising_since, fmt::join(suspects, ", "), suspects.size() == 1 ? "it" : "them", onward);
+        "loss or gradients are worse from step {} on than before, so do not trust {}; without {}, "
+        "{}",
+        *worse_since, fmt::join(suspects, ", "), suspects.size() == 1 ? "it" : "them", onward);
 }
 
 }  // namespace sluice

@@ -45,17 +45,17 @@ class RunCheckpoints {
     /// saved if that is given.
     bool is_due(std::int64_t step, std::optional<double> validation_loss) const;
     /// Only the last checkpoint must be written: a full disk does not end the training. Throws
-    /// InputError for the last one. The newest from before `rising_since`, where the gradient's
-    /// norm rises, stays. `read`: see save_checkpoint().
+    /// InputError for the last one. `read`: see save_checkpoint().
     void save(const ParameterStore& store, const TrainingState& state, bool last,
-              std::optional<std::int64_t> rising_since, const ReadState& read = {});
-    /// From which checkpoint should a run continue whose loss is no longer finite, and which are
-    /// suspect? A clause.
-    std::string advice_after_divergence(std::optional<std::int64_t> rising_since) const;
+              const ReadState& read = {});
+    /// From which checkpoint should a run continue that looks worse since a step, if it is known
+    /// since when, and which are suspect? A clause.
+    std::string advice_after_divergence(std::optional<std::int64_t> worse_since) const;
 
     std::optional<std::string> newest() const { return newest_checkpoint(*settings_.out); }
 
   private:
+    void judge_lost_records() const;
     bool is_best(std::optional<double> validation_loss) const;
     /// Before a run with these settings goes on from `state`.
     void find_best(const TrainingState& state, const std::string& settings);

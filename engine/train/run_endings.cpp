@@ -17,6 +17,21 @@ std::string divergence_words(const StepRecord& record) {
         record.step, std::isfinite(record.outcome.loss) ? "the gradient" : "the loss");
 }
 
+std::string diverged_words(const StepRecord& record, const DivergenceMemory& memory) {
+    if (memory.no_gradient.since)
+        return fmt::format(
+            "the run has diverged: since step {} the gradient is 0, so that the model learns "
+            "nothing "
+            "more, with a loss of {:.4f} in step {} and {:.4f} before; a lower --learning-rate may "
+            "help",
+            *memory.no_gradient.since, record.outcome.loss, record.step, memory.loss);
+    return fmt::format(
+        "the run has diverged: the loss is {:.4f} in step {}, and was {:.4f} before step {}; a "
+        "lower "
+        "--learning-rate may help",
+        record.outcome.loss, record.step, memory.loss, *memory.loss_rise.since);
+}
+
 std::string spike_words(const StepRecord& record, double deviations) {
     return fmt::format(
         "step {} is a spike{}: its loss of {:.4f} or its gradient's norm of {:.3f} is more than "

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/machine/nvml.h"
+#include "engine/train/divergence_watch.h"
 #include "engine/train/run_settings.h"
 #include "engine/watch/step_record.h"
 
@@ -12,6 +13,8 @@ namespace sluice {
 
 /// Of a step whose loss or gradient is not finite.
 std::string divergence_words(const StepRecord& record);
+/// Of a run that has_diverged() with finite numbers, after the step of `record`.
+std::string diverged_words(const StepRecord& record, const DivergenceMemory& memory);
 std::string spike_words(const StepRecord& record, double deviations);
 /// Whether a step and a checkpoint fit in --grace, and else what a signal will cost: a sentence.
 /// `step`: 0 if it is not known. `newest`: the step of the newest checkpoint, if there is one.

@@ -37,6 +37,7 @@ struct TrainSettings {
     std::vector<std::string> data;        ///< shards, texts, folders
     std::vector<std::string> validation;  ///< held-out data, as `data`; may be empty
     std::int64_t validate_every = 100;    ///< steps between two validation losses
+    std::string model;                    ///< as --model names it
     std::string model_files;              ///< a folder or file whose tokenizer is kept
     std::optional<std::string> load;      ///< safetensors to start from
     std::optional<std::string> out;       ///< folder of checkpoints

@@ -8,6 +8,7 @@
 #include "engine/layers/layer_layout.h"
 #include "engine/machine/machine_here.h"
 #include "engine/machine/setup_warnings.h"
+#include "engine/train/model_files.h"
 #include "engine/train/progress.h"
 #include "engine/train/state_snapshot.h"
 #include "engine/train/weights_file.h"
@@ -24,12 +25,25 @@ void allow_many_files() {
     setrlimit(RLIMIT_NOFILE, &files);
 }
 
+void refuse_bytes(const TokenSource& tokens, const TrainSettings& settings) {
+    auto tokenizer = tokenizer_file(settings.model_files);
+    if (!tokenizer) tokenizer = tokenizer_file(settings.model);
+    if (!tokenizer) return;
+    for (std::size_t i = 0; i < tokens.shard_count(); ++i)
+        if (tokens.shard(i).width() == TokenWidth::byte)
+            throw InputError(fmt::format(
+                "{}: is text, whose bytes would be the tokens, but the model has a tokenizer, {}; "
+                "turn the text into tokens with ./dev data",
+                tokens.shard(i).path(), *tokenizer));
+}
+
 void check_inputs(const ModelSpec& model, const TrainingSpec& training,
                   const TrainSettings& settings, bool resumed) {
     for (const LayerSpec& kind : model.kinds) layer_layout(model, kind);
     for (const auto* data : {&settings.data, &settings.validation}) {
         if (data->empty()) continue;
         TokenSource tokens = open_tokens(*data, model.vocabulary, training.within_documents());
+        refuse_bytes(tokens, settings);
         tokens.check_some();
         BatchSampler(std::move(tokens), training.batch, training.sequence, settings.seed);
     }

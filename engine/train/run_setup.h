@@ -20,6 +20,10 @@ void allow_many_files();
 void check_inputs(const ModelSpec& model, const TrainingSpec& training,
                   const TrainSettings& settings, bool resumed);
 
+/// Throws InputError for text where --load or --model has a tokenizer: its bytes are not the
+/// tokens that the model knows, but would train it.
+void refuse_bytes(const TokenSource& tokens, const TrainSettings& settings);
+
 /// The device of the run, before a plan is searched. Throws InputError if it, its precision or the
 /// host's memory is named wrong.
 DeviceFacts check_device(const TrainSettings& settings);

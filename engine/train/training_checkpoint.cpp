@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,9 @@ namespace {
 
 constexpr std::int64_t kFormatVersion = 1;
 constexpr double kLargestLoss = 1e300;
+constexpr std::array kWorseSteps = {std::pair("norm_rise", &DivergenceMemory::norm),
+                                    std::pair("loss_rise", &DivergenceMemory::loss_rise),
+                                    std::pair("no_gradient", &DivergenceMemory::no_gradient)};
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // JSON numbers are exact up to this value
 
 void check_version(const JsonObject& record) {
@@ -60,6 +64,34 @@ std::uint64_t read_seed(const JsonObject& record) {
         record.where("seed"), record.shown_value("seed")));
 }
 
+nlohmann::ordered_json divergence_json(const DivergenceMemory& memory) {
+    nlohmann::ordered_json out{{"steps", memory.steps},
+                               {"norm_log", memory.norm_log},
+                               {"loss", memory.loss},
+                               {"loss_variance", memory.loss_variance},
+                               {"lowest_loss", memory.lowest_loss}};
+    for (const auto& [key, row] : kWorseSteps)
+        if ((memory.*row).since)
+            out[key] = {{"since", *(memory.*row).since}, {"is_sure", (memory.*row).is_sure}};
+    return out;
+}
+
+/// Nothing is known where an older version wrote the record.
+DivergenceMemory read_divergence(const JsonObject& record) {
+    DivergenceMemory memory;
+    const auto found = record.object_or_none("divergence");
+    if (!found) return memory;
+    memory.steps = found->integer("steps", 0, kLargest);
+    memory.norm_log = found->number("norm_log", -kLargestLoss, kLargestLoss);
+    memory.loss = found->number("loss", -kLargestLoss, kLargestLoss);
+    memory.loss_variance = found->number("loss_variance", 0, kLargestLoss);
+    memory.lowest_loss = found->number("lowest_loss", -kLargestLoss, kLargestLoss);
+    for (const auto& [key, row] : kWorseSteps)
+        if (const auto one = found->object_or_none(key))
+            memory.*row = {one->integer("since", 0, kLargest), one->boolean_or("is_sure", false)};
+    return memory;
+}
+
 /// InternalError if state.settings is no JSON object.
 std::string training_record_text(const ModelSpec& model, const TrainingState& state,
                                  int state_bytes) {
@@ -78,6 +110,7 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     record["state_bytes"] = state_bytes;
     for (const RecentStep& one : state.recent)
         record["recent_steps"].push_back({one.loss, one.gradient_norm});
+    record["divergence"] = divergence_json(state.divergence);
     record["settings"] = settings;
     record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
     return record.dump(2) + "\n";
@@ -111,6 +144,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     if (record.has("recent_steps"))
         for (const std::vector<double>& row : record.rows("recent_steps", 2))
             state.recent.push_back({row[0], row[1]});
+    state.divergence = read_divergence(record);
     state.settings = json["settings"].dump();
     return state;
 }
@@ -135,16 +169,23 @@ std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
 
 }  // namespace
 
+std::int64_t first_in_doubt(const TrainingState& state) {
+    const auto worse = state.divergence.worse_since();
+    return worse ? *worse - 1 : state.step;
+}
+
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep, const ModelFiles& beside,
-                     std::optional<std::int64_t> rising_since, const ReadState& read, bool best) {
+                     const ReadState& read, bool best) {
     const std::string record = training_record_text(model, state, store.state_bytes());
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store);
     prepare_output_folder(out);
-    const std::int64_t needed = bytes_on_disk(weights, rest);
+    const std::int64_t needed = bytes_on_disk(weights, rest), in_doubt = first_in_doubt(state);
+    // One that had to stay until a step after it showed that a later one is good.
+    remove_older_checkpoints(out, state.step, keep, in_doubt);
     if (const std::int64_t free = free_disk_bytes(out); free >= 0 && free < needed)
-        remove_older_checkpoints(out, state.step, 1, rising_since);
+        remove_older_checkpoints(out, state.step, 1, in_doubt);
     refuse_full_disk(out, fmt::format("the checkpoint of step {}", state.step), needed);
     const std::string name = checkpoint_name(state.step);
     {
@@ -168,7 +209,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
     }
     point_latest_at(out, name);
     if (best) point_best_at(out, name);
-    remove_older_checkpoints(out, state.step, keep - 1, rising_since);
+    remove_older_checkpoints(out, state.step, keep - 1, in_doubt);
 }
 
 namespace {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/memory/parameter_store.h"
+#include "engine/train/divergence_watch.h"
 #include "engine/train/model_files.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
@@ -71,14 +72,21 @@ void forget_best_after(const std::string& out, std::int64_t step);
 /// Throws InputError if something else has the name of that link, or no link can be made there.
 void refuse_other_best(const std::string& out);
 
+/// Throws InputError if something else has the name of the file `latest`.
+void refuse_other_latest(const std::string& out);
+
+/// Folders of checkpoints that have lost their training.json, as no kill leaves one: the newest
+/// first. Throws InputError if `out` cannot be read.
+std::vector<std::string> checkpoints_without_record(const std::string& out);
+
 /// Steps of the whole checkpoints, highest first. Throws InputError if `out` cannot be read.
 std::vector<std::int64_t> checkpoint_steps(const std::string& out);
 
-/// Removes the whole checkpoints below `step`, except the newest `keep` of them, the newest from
-/// before `rising_since`, where the gradient's norm rises, and the best. A folder that cannot be
-/// removed stays; it does no harm, and the next save tries again.
+/// Removes the whole checkpoints below `step`, except the newest `keep` of them, the newest below
+/// `in_doubt`, and the best. A folder that cannot be removed stays; it does no harm, and the next
+/// save tries again.
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
-                              std::optional<std::int64_t> rising_since = std::nullopt);
+                              std::int64_t in_doubt);
 
 struct RecentStep {
     double loss = 0, gradient_norm = 0;
@@ -98,20 +106,23 @@ struct TrainingState {
     int state_bytes = 0;     ///< of the file that it was loaded from
     std::optional<double> validation_loss = {};    ///< after the step, if it was asked for
     std::map<std::string, std::string> plan = {};  ///< training options as text, by field
-    std::vector<RecentStep> recent = {};           ///< where spikes are skipped or end the run
+    std::vector<RecentStep> recent = {};           ///< those that spikes are compared with
+    DivergenceMemory divergence = {};
 };
+
+/// The first step whose checkpoint is not known to be good: a later step has to show it.
+std::int64_t first_in_doubt(const TrainingState& state);
 
 /// Writes out/step-N, with the files that stand beside the weights, in a temporary folder, syncs
 /// it, renames it, syncs again, sets `latest` to it, and only then removes earlier checkpoints so
 /// that `keep` are left, at least 1; before, if the disk has too little room, so that the newest is
-/// left. The newest from before `rising_since` is left, too. A kill at any moment leaves the old
-/// one or the new one whole; the next save first removes unfinished files. Throws InputError if the
+/// left. The newest before first_in_doubt() is left, too. A kill at any moment leaves the old one
+/// or the new one whole; the next save first removes unfinished files. Throws InputError if the
 /// disk is full or not writable; the newest checkpoint is not lost then. `read` gives the tensors;
 /// without it the store does. With `best`, it is the best from then on. Precondition: no other run
 /// saves into `out`, and without `read` no step is at work.
 void save_checkpoint(const std::string& out, const ModelSpec& model, const ParameterStore& store,
                      const TrainingState& state, int keep, const ModelFiles& beside = {},
-                     std::optional<std::int64_t> rising_since = std::nullopt,
                      const ReadState& read = {}, bool best = false);
 
 /// Path of the checkpoint folder that `latest` names, else of the whole checkpoint with the highest

@@ -33,7 +33,7 @@ void WholeRun::prepare() {
     const Peak& host_peak = plan.fit.host.peak;
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
     const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
-    refuse_misfit(plan, memory_growth_hint(host_facts_, host_peak.bytes).value_or(another));
+    refuse_misfit(plan, host_memory_hint(host_facts_, host_peak.bytes).value_or(another));
     const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
     if (settings_.grace) {
@@ -48,6 +48,7 @@ void WholeRun::prepare() {
     sampler_ =
         std::make_unique<BatchSampler>(open_tokens(settings_.data, model_.vocabulary, documents),
                                        training_.batch, training_.sequence, settings_.seed);
+    modifications_ = sampler_->tokens().modifications();
     if (!settings_.validation.empty()) held_out_.emplace(model_, training_, settings_);
     // Reads all data, which takes a second for some gigabytes, while memory is allocated.
     fingerprints_ = std::async(std::launch::async, [this, documents] {
@@ -90,15 +91,18 @@ void WholeRun::allocate() {
 
 void WholeRun::start_parameters() {
     state_.seed = settings_.seed;
-    DataFingerprints data = fingerprints_.get();
-    if (held_out_) data.validation = held_out_->fingerprint();
-    state_.settings = settings_record(training_, settings_, *sampler_, data);
+    data_ = fingerprints_.get();
+    if (held_out_) data_.validation = held_out_->fingerprint();
+    state_.settings = settings_record(training_, settings_, *sampler_, data_);
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;
         saved->plan = state_.plan;
         state_ = *std::move(saved);
         spikes_.continue_from(state_.recent);
+        divergence_.continue_from(state_.divergence);
         sampler_->seek(state_.data_position);
+        if (const auto since = state_.divergence.far_worse_since())
+            say(fmt::format("note: {}\n", checkpoints_->advice_after_divergence(since)));
         if (state_.step >= settings_.steps)
             say(fmt::format("all {} steps are done; give more --steps to continue\n",
                             settings_.steps));

@@ -13,6 +13,7 @@ struct RunResult {
     std::int64_t steps_done = 0;
     bool interrupted = false;         ///< by a signal, before the last step
     bool unsaved = false;             ///< then, since --grace left too little time
+    bool diverged = false;            ///< at its last step, with finite numbers
     std::optional<TimedPlan> report;  ///< measured, if enough steps ran
 };
 

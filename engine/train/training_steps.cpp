@@ -1,7 +1,10 @@
 // How does a run go from step to step, and how does it end?
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "engine/machine/stop_signals.h"
 #include "engine/train/batch_dump.h"
@@ -22,6 +25,9 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
     const auto& [loss, norm] = std::pair(record.outcome.loss, record.outcome.gradient_norm);
     record.spike = loss > limits.loss || norm > limits.gradient_norm;
     if (record.outcome.finite) spikes_.add({loss, norm});
+    // With a sign, which some operations give it, it would be printed as "-nan".
+    for (double* const number : {&record.outcome.loss, &record.outcome.gradient_norm})
+        if (std::isnan(*number)) *number = std::numeric_limits<double>::quiet_NaN();
     last_clip_factor_ = record.outcome.clip_factor;
     const StepWatch::Passed passed = watch_.after_step();
     record.seconds = passed.seconds;
@@ -39,7 +45,7 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
 void WholeRun::train(RunResult& result) {
     if (state_.step >= settings_.steps || stop_requested()) return;
     std::size_t current = 0;
-    batches_[0] = sampler_->next();
+    batches_[0] = draw();
     watch_.restart();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps; ++step) {
         const Batch& now = batches_[current];
@@ -82,6 +88,21 @@ bool WholeRun::is_saved_in_time(const StepRecord& record) {
     return false;
 }
 
+Batch WholeRun::draw() {
+    Batch batch = sampler_->next();
+    const TokenSource& tokens = sampler_->tokens();
+    std::vector<std::int64_t> now = tokens.modifications();
+    if (now == modifications_) return batch;
+    const auto changed = std::ranges::mismatch(now, modifications_).in1 - now.begin();
+    if (tokens.fingerprint() != data_.tokens || tokens.documents_fingerprint() != data_.documents)
+        throw InputError(fmt::format(
+            "{}: holds other tokens than at the start, so something wrote to it during the run; "
+            "restore it and give --resume",
+            tokens.shard(static_cast<std::size_t>(changed)).path()));
+    modifications_ = std::move(now);
+    return batch;
+}
+
 void WholeRun::draw_next(std::int64_t step, const Batch& now, Batch& next) {
     if (step == settings_.steps) {
         next = now;  // rows for a step that does not follow
@@ -89,7 +110,7 @@ void WholeRun::draw_next(std::int64_t step, const Batch& now, Batch& next) {
         return;
     }
     try {
-        next = sampler_->next();
+        next = draw();
     } catch (const InputError&) {
         if (checkpoints_ && step > state_.step + 1) save(step - 1, now.position, true);
         throw;
@@ -104,25 +125,38 @@ void WholeRun::save(std::int64_t step, std::int64_t position, bool last) {
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
-    if (settings_.on_spike != OnSpike::go_on) now.recent = spikes_.recent();
-    saver_->save(now, last, norms_.rising_since(), start);
+    now.recent = spikes_.recent();
+    now.divergence = divergence_.memory();
+    saver_->save(now, last, start);
     watch_.restart();
 }
 
 void WholeRun::judge(const StepRecord& record) {
-    norms_.add(record.step, record.outcome.finite ? record.outcome.gradient_norm : INFINITY);
+    divergence_.add(record.step, record.outcome.loss,
+                    record.outcome.finite ? record.outcome.gradient_norm : INFINITY,
+                    record.targets);
     const bool stops = record.spike && settings_.on_spike == OnSpike::stop;
     if (record.outcome.finite && !stops) {
         if (record.spike) reports_->note(spike_words(record, settings_.spike_deviations));
+        const bool is_known = !diverged_.empty();
+        diverged_ = divergence_.has_diverged() ? diverged_words(record, divergence_.memory()) : "";
+        if (!diverged_.empty() && !is_known) {
+            if (saver_) saver_->wait();  // the checkpoint that is in doubt, too
+            reports_->note(diverged_ + advice());
+        }
         return;
     }
     if (saver_) saver_->wait();
-    const std::string advice =
-        checkpoints_ ? "; " + checkpoints_->advice_after_divergence(norms_.rising_since()) : "";
-    throw std::runtime_error(
-        record.outcome.finite ? fmt::format("{}, so training stopped, as --on-spike says{}",
-                                            spike_words(record, settings_.spike_deviations), advice)
-                              : divergence_words(record) + advice);
+    throw std::runtime_error((record.outcome.finite
+                                  ? fmt::format("{}, so training stopped, as --on-spike says",
+                                                spike_words(record, settings_.spike_deviations))
+                                  : divergence_words(record)) +
+                             advice());
+}
+
+std::string WholeRun::advice() const {
+    if (!checkpoints_) return "";
+    return "; " + checkpoints_->advice_after_divergence(divergence_.memory().far_worse_since());
 }
 
 std::string WholeRun::after_failure(const std::string& sentence) {
@@ -166,10 +200,12 @@ RunResult WholeRun::go(bool measure) {
         say(fmt::format("{}\n", checkpoints_
                                     ? "saved " + checkpoints_->newest().value_or("nothing")
                                     : "the weights were not saved: give --out to keep them"));
-    reports_->end(
-        fmt::format("{} after step {} of {}.", result.interrupted ? "Interrupted" : "Finished",
-                    result.steps_done, settings_.steps),
-        watch_);
+    result.diverged = !diverged_.empty();
+    if (result.diverged) say_on_stderr(fmt::format("sluice-train: {}{}\n", diverged_, advice()));
+    reports_->end(fmt::format("{} after step {} of {}{}",
+                              result.interrupted ? "Interrupted" : "Finished", result.steps_done,
+                              settings_.steps, result.diverged ? "; " + diverged_ + "." : "."),
+                  watch_);
     result.report = reports_->measured(watch_);
     return result;
 }

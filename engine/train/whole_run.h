@@ -11,8 +11,8 @@
 #include "engine/machine/host_facts.h"
 #include "engine/run/streamed_step.h"
 #include "engine/train/checkpoint_saver.h"
+#include "engine/train/divergence_watch.h"
 #include "engine/train/held_out.h"
-#include "engine/train/norm_watch.h"
 #include "engine/train/run_checkpoints.h"
 #include "engine/train/run_reports.h"
 #include "engine/train/run_setup.h"
@@ -29,6 +29,7 @@ class WholeRun {
           training_(std::move(training)),
           settings_(settings),
           checkpoints_(checkpoints),
+          divergence_(model.vocabulary),
           spikes_(settings.spike_deviations) {}
 
     RunResult go(bool measure);
@@ -45,9 +46,13 @@ class WholeRun {
     /// saved first.
     void draw_next(std::int64_t step, const Batch& now, Batch& next);
     void start_parameters();
+    /// The next batch. Throws InputError if the data are wrong, or others than at the start.
+    Batch draw();
     void train(RunResult& result);
     /// Ends the run after a step that is not finite, and at a spike if that is asked for.
     void judge(const StepRecord& record);
+    /// "; " and where to go on from after this divergence; "" without --out.
+    std::string advice() const;
     /// After the GPU has failed: what the driver says, and where to go on from.
     std::string after_failure(const std::string& sentence);
     /// After a signal. Without a checkpoint nothing is lost by trying.
@@ -71,18 +76,21 @@ class WholeRun {
     Bytes save_memory_ = 0;
     std::optional<CheckpointSaver> saver_;  ///< with --out; reads the store, and step_ calls it
     std::unique_ptr<BatchSampler> sampler_;
+    std::vector<std::int64_t> modifications_;     ///< of the data, when they were last known
     std::future<DataFingerprints> fingerprints_;  ///< without the held-out data's
-    std::optional<HeldOut> held_out_;             ///< with --validation
-    std::array<Batch, 2> batches_;  ///< of this step and the next; read by the lanes of step_
+    DataFingerprints data_;
+    std::optional<HeldOut> held_out_;  ///< with --validation
+    std::array<Batch, 2> batches_;     ///< of this step and the next; read by the lanes of step_
     std::unique_ptr<StreamedStep> step_;
     TrainingState state_;
     std::shared_ptr<const Nvml> gpu_;  ///< null without a GPU or its library
     std::optional<RunReports> reports_;
-    NormWatch norms_;
+    DivergenceWatch divergence_;
     SpikeWatch spikes_;
     StepWatch watch_;
     HostRates host_rates_;
     double last_clip_factor_ = 1;
+    std::string diverged_;  ///< a sentence, once the run has diverged with finite numbers
 };
 
 }  // namespace sluice

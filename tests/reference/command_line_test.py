@@ -3,9 +3,11 @@ nobody reads what it prints?"""
 
 import json
 import pathlib
+import resource
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 from sluice_train import PROGRAM, command, write_tokens
@@ -29,6 +31,11 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.stderr
+
+    def wait_for_lines(self, run, log, lines):
+        while not log.exists() or log.read_bytes().count(b"\n") < lines:
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
 
     def test_odd_numbers_are_refused(self):
         for name, value in (
@@ -122,6 +129,55 @@ class CommandLine(unittest.TestCase):
         said = run(resume=True, steps=4, compute="fp8").stdout
         self.assertIn('compute is "fp8" instead of "bf16"', said)
         self.assertIn("steps is 4 instead of 2, which the learning rates from here on follow", said)
+
+    def test_a_checkpoint_without_its_record_is_not_passed_over(self):
+        out = self.folder / "out"
+        run = lambda **options: subprocess.run(
+            self.words(out=out, **options), capture_output=True, text=True, timeout=60
+        )
+        self.assertEqual(run(save_every=1).returncode, 0)
+        last = out / "step-00000002"
+        (last / "training.json").unlink()
+        done = run(resume=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"warning: {last} holds no training.json", done.stderr)
+        self.assertIn(f"continuing from {out}/step-00000001", done.stdout)
+        for number in (1, 2):
+            (out / f"step-0000000{number}" / "training.json").unlink()
+        for options in (dict(resume=True), {}):
+            said = self.refusal(out=out, **options)
+            self.assertIn(f"{last} holds no training.json, so no run can continue from it", said)
+        self.assertTrue((last / "model.safetensors").exists())
+
+    def test_a_limit_of_file_sizes_is_said(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        done = subprocess.run(
+            self.words(out=self.folder / "out", log=self.folder / "log"),
+            capture_output=True, text=True, timeout=60, preexec_fn=limit,
+        )
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("File too large", done.stderr)
+
+    def test_data_that_is_written_over_ends_the_run(self):
+        out, log = self.folder / "out", self.folder / "log"
+        run = subprocess.Popen(
+            self.words(out=out, log=log, steps=100_000),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )
+        self.wait_for_lines(run, log, 2)
+        bytes_now = self.data.read_bytes()
+        self.data.touch()  # the same tokens: the run goes on
+        self.wait_for_lines(run, log, len(log.read_bytes().splitlines()) + 3)
+        with self.data.open("r+b") as data:
+            data.write(bytes_now[200:])  # valid ids
+        self.assertIn(f"{self.data}: holds other tokens than at the start", run.communicate()[1])
+        self.assertEqual(run.returncode, 2)
+        self.data.write_bytes(bytes_now)
+        steps = len(log.read_bytes().splitlines()) + 1
+        done = subprocess.run(
+            self.words(out=out, log=log, steps=steps, resume=True), capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_grace_is_said_at_the_start(self):
         large = MODEL.replace("=64", "=256")  # no memory takes its checkpoint in 2 ms

@@ -167,6 +167,19 @@ TEST_CASE("tokens: a mask beside a shard says which are learned", "[data]") {
     CHECK(open_tokens({temp.path()}, 10).shard_count() == 1);
 }
 
+TEST_CASE("tokens: a mask that is a link to nothing is refused, not passed over", "[data]") {
+    const TempFolder temp;
+    const std::string file = temp.write_numbers("a.bin", std::vector<std::uint16_t>{1, 2, 3});
+    std::filesystem::create_symlink(temp.path("gone"), file + ".mask");
+    CHECK(tokens_error({file}) == file +
+                                      ".mask: is a link to a file that does not exist; restore "
+                                      "the file, or remove the link");
+    // What the system refuses to look at is refused in a sentence, too.
+    std::filesystem::remove(file + ".mask");
+    std::filesystem::create_symlink(file + ".mask", file + ".mask");
+    CHECK_THAT(tokens_error({file}), ContainsSubstring("a.bin.mask: cannot be read ("));
+}
+
 TEST_CASE("tokens: a wrong mask is refused with what is wrong", "[data]") {
     const TempFolder temp;
     const std::string file = temp.write_numbers("a.bin", Ids16{5, 6, 7});

@@ -36,6 +36,23 @@ TEST_CASE("control group: version 1 limits memory and time", "[machine]") {
     CHECK(limits_of(machine).cpus == 4);
 }
 
+TEST_CASE("control group: what others in it use is not available", "[machine]") {
+    FakeMachine two, one;
+    two.file("proc/self/cgroup", "0::/job\n")
+        .file("proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 16000000 kB\n")
+        .file("sys/fs/cgroup/job/memory.max", "4294967296\n")
+        .file("sys/fs/cgroup/job/memory.current", "3221225472\n")
+        .file("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 1073741824\n");
+    CHECK(limits_of(two).memory_available == 2 * kGiB);
+    CHECK(read_host_facts(two.root()).memory_available == 2 * kGiB);
+    one.file("proc/self/cgroup", "4:memory:/\n")
+        .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "4294967296\n")
+        .file("sys/fs/cgroup/memory/memory.usage_in_bytes", "3221225472\n")
+        .file("sys/fs/cgroup/memory/memory.stat",
+              "inactive_file 5\ntotal_inactive_file 1073741824\n");
+    CHECK(limits_of(one).memory_available == 2 * kGiB);
+}
+
 TEST_CASE("control group: both versions at once, each with its own path", "[machine]") {
     FakeMachine machine;
     machine.file("proc/self/cgroup", "4:memory:/a\n0::/b\n")

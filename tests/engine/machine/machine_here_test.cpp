@@ -71,6 +71,17 @@ TEST_CASE("machine here: what the user says of the memory counts more", "[machin
     CHECK(machine_here(HostFacts{}, kGpu, 64 * kGiB).host.memory_capacity == 64 * kGiB);
 }
 
+TEST_CASE("machine here: no more memory than the control group allows is believed", "[machine]") {
+    HostFacts facts = facts_here();
+    facts.limits.memory = 4'000'000'000;
+    CHECK(machine_here(facts, kGpu, 4'000'000'000).host.memory_capacity == 4'000'000'000);
+    CHECK_THROWS_WITH(machine_here(facts, kGpu, 64'000'000'000),
+                      "--host-memory is 64.0 GB, but the control group of this process allows 4.0 "
+                      "GB, and the kernel kills a process that takes more; give 4000000000B or "
+                      "less, or raise the limit (docker run --memory, the memory that the job "
+                      "requests)");
+}
+
 TEST_CASE("machine here: unknown memory is asked for", "[machine]") {
     CHECK_THROWS_AS(machine_here(HostFacts{}, kGpu), InputError);
     CHECK_THROWS_WITH(machine_here(HostFacts{}, kGpu),

@@ -47,7 +47,7 @@ TEST_CASE("saver: files are those of a run that waits, whatever the memory for c
             CheckpointSaver saver(checkpoints, tiny.store, copies, tiny.pool, *tiny.device);
             for (const std::int64_t step : {1, 2, 3}) {
                 save_checkpoint(plain.path(), tiny.model, tiny.store, state_after(step), 9);
-                saver.save(state_after(step), step == 3, std::nullopt, host_seconds());
+                saver.save(state_after(step), step == 3, host_seconds());
                 change_all(tiny, saver, static_cast<std::uint64_t>(step));
             }
             CHECK_FALSE(saver.writing());
@@ -66,15 +66,15 @@ TEST_CASE("saver: a disk that fills stops neither the step nor the next checkpoi
     CheckpointSaver saver(checkpoints, tiny.store, 1, tiny.pool, *tiny.device);
     {
         const FileSizeLimit limit(2000);
-        saver.save(state_after(1), false, std::nullopt, host_seconds());
+        saver.save(state_after(1), false, host_seconds());
         change_all(tiny, saver, 1);
         saver.wait();
     }
     CHECK(checkpoint_steps(temp.path()).empty());
-    saver.save(state_after(2), false, std::nullopt, host_seconds());
+    saver.save(state_after(2), false, host_seconds());
     change_all(tiny, saver, 2);
     saver.wait();
     CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{2});
     const FileSizeLimit limit(2000);
-    CHECK_THROWS_AS(saver.save(state_after(3), true, std::nullopt, host_seconds()), InputError);
+    CHECK_THROWS_AS(saver.save(state_after(3), true, host_seconds()), InputError);
 }

@@ -15,7 +15,7 @@ namespace {
 
 const std::string kPrediction = R"({
   "model": {"name": "qwen2.5-0.5b", "parameters": 494032768},
-  "training": {"schedule": "streamed", "batch": 4, "checkpoint_interval": 4, "recompute": "none"},
+  "training": {"schedule": "streamed", "batch": 4, "seq": 512, "checkpoint_interval": 4, "recompute": "none"},
   "fits": true, "measured": false, "step_s": 2.0,
   "device_peak_bytes": 1000000000, "host_peak_bytes": 3000000000,
   "lanes": {"compute": {"busy_s": 1.5, "exposed_s": null},
@@ -55,9 +55,9 @@ ExpectedRates two_seconds() {
 TEST_CASE("expected step: settings, memory and lanes of the prediction", "[train]") {
     const ExpectedStep expected = read_expected_step(File(kPrediction).name);
     // Options that the schedule does not have are left out.
-    CHECK(expected.training == std::map<std::string, std::string>{{"schedule", "streamed"},
-                                                                  {"batch", "4"},
-                                                                  {"recompute", "none"}});
+    CHECK(expected.training ==
+          std::map<std::string, std::string>{
+              {"schedule", "streamed"}, {"batch", "4"}, {"seq", "512"}, {"recompute", "none"}});
     CHECK(expected.step == 2.0);
     CHECK(expected.host == 3'000'000'000);
     REQUIRE(expected.lanes[static_cast<std::size_t>(Lane::optimizer)]);
@@ -90,7 +90,13 @@ TEST_CASE("expected step: what is no prediction of a plan that fits is refused",
           {std::string("{}"), "is no prediction"},
           {with("\"fits\": true", "\"fits\": false"), "does not fit"},
           {with("\"batch\": 4", "\"batch\": 0"), "batch"},
-          {with("2.0", "\"two\""), "step_s"}}) {
+          {with("2.0", "\"two\""), "step_s"},
+          {with("2.0", "1e-300"), "step_s is 1e-300, expected a number from 1e-09"},
+          {with("2.0", "0"), "step_s is 0"},
+          {with("\"seq\": 512, ", ""), "training.seq is missing"},
+          {with("\"batch\": 4, ", ""), "training.batch is missing"},
+          {with("\"seq\": 512", "\"seq\": 512, \"gpus\": 2"),
+           "plan.json: training: --gpus is 2, which the schedule streamed does not have"}}) {
         INFO(words);
         CHECK_THROWS_WITH(read_expected_step(File(text).name), ContainsSubstring(words));
     }

@@ -23,6 +23,13 @@ void save(TinyStore& tiny, const TempFolder& temp, std::int64_t step) {
     save_checkpoint(temp.path(), tiny.model, tiny.store, {step, 16 * step, 5, "{}"}, 2);
 }
 
+TrainingState worse_since(std::int64_t since, std::int64_t step) {
+    TrainingState state{step, 16 * step, 5, "{}"};
+    state.divergence.steps = step;
+    state.divergence.loss_rise = {since, true};
+    return state;
+}
+
 }  // namespace
 
 TEST_CASE("run: goes on from the newest checkpoint without damage", "[train]") {
@@ -58,12 +65,12 @@ TEST_CASE("run: after a loss that is not finite, only checkpoints from before ar
     RunCheckpoints checkpoints(tiny.model, settings);
     CHECK(checkpoints.advice_after_divergence(30) == "no checkpoint was saved");
     for (const std::int64_t step : {10, 20})
-        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, std::nullopt);
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false);
     CHECK(checkpoints.advice_after_divergence(30) ==
           "--resume continues from " + temp.path("step-00000020"));
-    // The norm rises from step 25 on: two are kept, and the one from before.
+    // All is worse from step 25 on: two are kept, and the one from before.
     for (const std::int64_t step : {30, 40, 50})
-        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, 25);
+        checkpoints.save(tiny.store, worse_since(25, step), false);
     CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{50, 40, 20});
     const std::string advice = checkpoints.advice_after_divergence(25);
     CHECK_THAT(advice, ContainsSubstring("do not trust " + temp.path("step-00000050") + ", " +
@@ -74,10 +81,33 @@ TEST_CASE("run: after a loss that is not finite, only checkpoints from before ar
         std::filesystem::remove_all(temp.path(suspect));
     CHECK(checkpoints.load(tiny.store, "{}")->step == 20);
     CHECK_THAT(checkpoints.advice_after_divergence(5), ContainsSubstring("no older checkpoint"));
-    // The rise was over: the usual number stays.
+    // Then all is well: the usual number stays.
     for (const std::int64_t step : {30, 40})
-        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false, std::nullopt);
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false);
     CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{40, 30});
+}
+
+TEST_CASE("run: the newest good checkpoint stays until a later one is known to be good",
+          "[train]") {
+    using Steps = std::vector<std::int64_t>;
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    TrainSettings settings = settings_in(temp, true);
+    settings.keep = 1;
+    RunCheckpoints checkpoints(tiny.model, settings);
+    // Step 1 may have spoilt the weights; only step 2 shows that it has not.
+    for (const std::int64_t step : {1, 2, 3})
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, false);
+    CHECK(checkpoint_steps(temp.path()) == Steps{3, 2});
+    // Step 4 was computed with the weights of step 3, so these are in doubt, too.
+    for (const std::int64_t step : {4, 5, 6})
+        checkpoints.save(tiny.store, worse_since(4, step), false);
+    CHECK(checkpoint_steps(temp.path()) == Steps{6, 2});
+    CHECK_THAT(
+        checkpoints.advice_after_divergence(4),
+        ContainsSubstring("do not trust " + temp.path("step-00000006") +
+                          "; without it, --resume continues from " + temp.path("step-00000002")));
+    CHECK(checkpoints.load(tiny.store, "{}")->divergence == worse_since(4, 6).divergence);
 }
 
 TEST_CASE("run: checkpoints are not mixed with those of another run", "[train]") {
@@ -119,7 +149,7 @@ TEST_CASE("run: the checkpoint with the lowest validation loss stays", "[train]"
     settings.save_best = true;
     settings.save_every = 100;
     const auto save = [&](RunCheckpoints& checkpoints, std::int64_t step, double loss) {
-        checkpoints.save(tiny.store, validated(step, loss), false, std::nullopt);
+        checkpoints.save(tiny.store, validated(step, loss), false);
     };
     {
         RunCheckpoints checkpoints(tiny.model, settings);
@@ -151,7 +181,7 @@ TEST_CASE("run: a kill before the link to the best is made up for", "[train]") {
     TrainSettings settings = settings_in(temp, true);
     settings.save_best = true;
     for (const auto& [step, loss] : {std::pair(1, 3.0), {2, 2.0}})
-        save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 2, {}, {}, {},
+        save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 2, {}, {},
                         step == 1);
     CHECK(best_of(temp) == "step-00000001");
     RunCheckpoints checkpoints(tiny.model, settings);
@@ -166,7 +196,7 @@ TEST_CASE("run: the best is one of those that the run goes on from", "[train]") 
     settings.save_best = true;
     settings.keep = 5;
     for (const auto& [step, loss] : {std::pair(1, 3.0), {2, 3.5}, {3, 2.0}})
-        save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 5, {}, {}, {},
+        save_checkpoint(temp.path(), tiny.model, tiny.store, validated(step, loss), 5, {}, {},
                         step != 2);
     CHECK(best_of(temp) == "step-00000003");
     temp.write("step-00000003/model.safetensors", "damaged");
@@ -176,7 +206,7 @@ TEST_CASE("run: the best is one of those that the run goes on from", "[train]") 
         CHECK(best_of(temp) == "step-00000001");
         // The step that is trained again is the best again, and its folder is replaced.
         CHECK(checkpoints.is_due(3, 2.0));
-        checkpoints.save(tiny.store, validated(3, 2.0), false, std::nullopt);
+        checkpoints.save(tiny.store, validated(3, 2.0), false);
         CHECK(best_of(temp) == "step-00000003");
         CHECK(checkpoints.load(tiny.store, kHeldOut)->step == 3);
     }
@@ -236,12 +266,12 @@ TEST_CASE("run: the time of a checkpoint is that of the disk, then of the quicke
     const Seconds trial = checkpoints.save_time();
     CHECK(trial > 0);
     CHECK(std::distance(std::filesystem::directory_iterator(temp.path()), {}) == 1);  // the lock
-    checkpoints.save(tiny.store, validated(1, 3), false, std::nullopt);
+    checkpoints.save(tiny.store, validated(1, 3), false);
     const Seconds first = checkpoints.save_time();
     CHECK(first > 0);
     CHECK(first != trial);
     for (const std::int64_t step : {2, 3, 4}) {
-        checkpoints.save(tiny.store, validated(step, 3), false, std::nullopt);
+        checkpoints.save(tiny.store, validated(step, 3), false);
         CHECK(checkpoints.save_time() <= first);
     }
 }

@@ -7,6 +7,7 @@
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/engine/data/temp_folder.h"
 
 using namespace sluice;
 
@@ -74,6 +75,29 @@ TEST_CASE("run setup: attention within documents needs a GPU that has it, or a C
     CHECK_NOTHROW(check_documents(model, training, ada));
     model.kinds.front().attention.head_dim = 72;
     CHECK_THROWS_WITH(check_documents(model, training, ada), ContainsSubstring("head_dim is 72"));
+}
+
+TEST_CASE("run setup: text is refused for a model with a tokenizer", "[train]") {
+    const TempFolder temp;
+    const std::string text = temp.write("text.txt", "a text of some bytes");
+    const std::string shard = temp.write_numbers("ids.bin", std::vector<std::uint16_t>{1, 2, 3});
+    TrainSettings settings;
+    settings.model = temp.path();
+    settings.model_files = "qwen2.5-0.5b";
+    const auto refusal = [&](const std::string& data) {
+        return input_error_of([&] { refuse_bytes(open_tokens({data}, 300), settings); });
+    };
+    CHECK(refusal(text).empty());  // a model without weights and tokenizer
+    const std::string tokenizer = temp.write("tokenizer.json", "{}");
+    CHECK(refusal(text) == text +
+                               ": is text, whose bytes would be the tokens, but the model has a "
+                               "tokenizer, " +
+                               tokenizer + "; turn the text into tokens with ./dev data");
+    CHECK(refusal(shard).empty());
+    settings.model = "qwen2.5-0.5b";
+    CHECK(refusal(text).empty());
+    settings.model_files = temp.write("model.safetensors", "weights");  // --load
+    CHECK_FALSE(refusal(text).empty());
 }
 
 TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]") {

@@ -105,6 +105,35 @@ TEST_CASE("checkpoint: the file that names the newest is no model", "[train_file
     refuse_latest("--model", temp.path("step-00000001"));
 }
 
+TEST_CASE("checkpoint: something else named as the file of the newest is refused",
+          "[train_files]") {
+    const TempFolder temp;
+    refuse_other_latest(temp.path());
+    temp.write("latest", "step-00000001\n");
+    refuse_other_latest(temp.path());
+    const auto refusal = [&] { return input_error_of([&] { refuse_other_latest(temp.path()); }); };
+    temp.write("latest", "my thesis\n");
+    CHECK_THAT(refusal(), ContainsSubstring(temp.path("latest") + ": is there already, expected"));
+    std::filesystem::remove(temp.path("latest"));
+    std::filesystem::create_symlink(temp.path("gone"), temp.path("latest"));
+    CHECK_FALSE(refusal().empty());
+    std::filesystem::remove(temp.path("latest"));
+    std::filesystem::create_directory(temp.path("latest"));
+    CHECK_FALSE(refusal().empty());
+}
+
+TEST_CASE("checkpoint: a folder that has lost its record is known", "[train_files]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    save(tiny, temp.path(), 6);
+    save(tiny, temp.path(), 7);
+    CHECK(checkpoints_without_record(temp.path()).empty());
+    std::filesystem::create_directory(temp.path("step-00000008"));  // an empty one loses nothing
+    std::filesystem::remove(temp.path("step-00000007/training.json"));
+    CHECK(checkpoints_without_record(temp.path()) == Names{temp.path("step-00000007")});
+    CHECK(newest_checkpoint(temp.path()) == temp.path("step-00000006"));
+}
+
 TEST_CASE("checkpoint: a user's files stay, whatever their names", "[train_files]") {
     const TempFolder temp;
     for (const char* name : {"step-mine.partial/thesis.txt", "step-7.partial/a", "step-.partial/a",

@@ -66,6 +66,16 @@ TEST_CASE("model files: a tokenizer may be larger than any config", "[train_file
     CHECK(files.others[0].second == large);
 }
 
+TEST_CASE("model files: a link to nothing is refused, since transformers would miss the file",
+          "[train_files]") {
+    const TempFolder temp;
+    temp.write("config.json", "{}");
+    std::filesystem::create_symlink(temp.path("gone"), temp.path("tokenizer.json"));
+    CHECK(tokenizer_file(temp.path()) == temp.path("tokenizer.json"));
+    CHECK_THAT(input_error_of([&] { read_model_files(temp.path()); }),
+               ContainsSubstring(temp.path("tokenizer.json") + ": is a link to a file that does"));
+}
+
 TEST_CASE("model files: a name of the library has none", "[train_files]") {
     const TempFolder temp;
     CHECK(read_model_files("qwen2.5-7b").config.empty());

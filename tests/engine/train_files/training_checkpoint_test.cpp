@@ -120,7 +120,8 @@ TEST_CASE("checkpoint: older ones are removed but the newest of them", "[train_f
     CHECK(temp.names() ==
           Names{"latest", "step-00000002", "step-00000003", "step-00000004", "step-00000050"});
     save_step(tiny, temp.path(), 60, 1);
-    CHECK(temp.names() == Names{"latest", "step-00000060"});
+    // Only a step after it shows that the last one is good.
+    CHECK(temp.names() == Names{"latest", "step-00000050", "step-00000060"});
 }
 
 TEST_CASE("checkpoint: a step that is saved again replaces the one before", "[train_files]") {
