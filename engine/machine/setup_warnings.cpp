@@ -146,17 +146,20 @@ std::vector<std::string> setup_warnings(const HostFacts& facts, const SetupNeeds
     return Judge(facts, needs).judge();
 }
 
+std::optional<std::string> control_group_words(const HostFacts& facts) {
+    const auto limit = facts.limits.memory;
+    if (!limit || host_memory_capacity(facts) != limit) return std::nullopt;
+    const Bytes whole = facts.memory_total.value_or(0);
+    return fmt::format("the control group of this process allows {}{}", shown(*limit),
+                       whole > *limit ? fmt::format(" of the machine's {}", shown(whole)) : "");
+}
+
 std::optional<std::string> host_memory_hint(const HostFacts& facts, Bytes host_bytes) {
-    const auto capacity = host_memory_capacity(facts), limit = facts.limits.memory;
-    if (limit && capacity == limit && *limit < host_bytes)
+    const auto capacity = host_memory_capacity(facts);
+    if (const auto words = control_group_words(facts); words && *capacity < host_bytes)
         return fmt::format(
-            "host memory: the control group of this process allows {}{}, and the kernel kills a "
-            "process that takes more; raise the limit ({})",
-            shown(*limit),
-            facts.memory_total.value_or(0) > *limit
-                ? fmt::format(" of the machine's {}", shown(*facts.memory_total))
-                : "",
-            kHowToRaiseLimit);
+            "host memory: {}, and the kernel kills a process that takes more; raise the limit ({})",
+            *words, kHowToRaiseLimit);
     if (!facts.memory_may_grow || !capacity || *capacity >= host_bytes) return std::nullopt;
     return fmt::format(
         "host memory: this virtual machine shows {}, which may grow as memory is used; give "

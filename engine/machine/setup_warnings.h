@@ -24,6 +24,10 @@ std::vector<std::string> setup_warnings(const HostFacts& facts, const SetupNeeds
 inline constexpr const char* kHowToRaiseLimit =
     "docker run --memory, the memory that the job requests";
 
+/// "the control group of this process allows 4.3 GB of the machine's 137.4 GB", if that is what
+/// host_memory_capacity() gives.
+std::optional<std::string> control_group_words(const HostFacts& facts);
+
 /// A hint for a plan that does not fit into host memory: the limit of a control group, or memory
 /// that grows; empty if there is neither.
 std::optional<std::string> host_memory_hint(const HostFacts& facts, Bytes host_bytes);

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "engine/machine/host_facts.h"
+#include "engine/machine/setup_warnings.h"
 #include "engine/train/progress.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -44,6 +45,11 @@ fs::path planner(const PlannedScenario& asked) {
         "machine");
 }
 
+/// So that a plan that does not fit is no riddle.
+void say_limit(const HostFacts& host) {
+    if (const auto words = control_group_words(host)) say(fmt::format("host memory: {}\n", *words));
+}
+
 /// A profile may be of a machine of this kind with more memory.
 std::optional<std::string> less_memory_here(const PlannedMachine& asked) {
     const Bytes profile = read_machine(asked).spec.host.memory_capacity;
@@ -71,6 +77,7 @@ std::string output_of(const std::string& command, const PlannedScenario& asked) 
 ExpectedStep choose_step(PlannedScenario asked, PlanSearch search,
                          const std::optional<std::string>& host_memory) {
     const std::string program = shell_quoted(planner(asked));
+    if (!host_memory) say_limit(read_host_facts());
     asked.machine.host_memory = host_memory ? host_memory : less_memory_here(asked.machine);
     const std::string flags = scenario_flags(asked);
     const ExpectedStep out =
@@ -121,6 +128,7 @@ std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, PlanSearch s
     say(fmt::format("machine {}: {}\n", *like.machine, like.because));
     asked.machine.machine = *like.machine;
     const std::optional<Bytes> here = host_memory_capacity(host);
+    if (!host_memory) say_limit(host);
     return choose_step(
         std::move(asked), search,
         host_memory || !here ? host_memory : std::optional(fmt::format("{}B", *here)));
