@@ -27,7 +27,7 @@ class CommandLine(unittest.TestCase):
         return command(**{**usual, **options})
 
     def refusal(self, **options):
-        done = subprocess.run(self.words(**options), capture_output=True, text=True, timeout=60)
+        done = subprocess.run(self.words(**options), capture_output=True, text=True)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.stderr
@@ -95,7 +95,7 @@ class CommandLine(unittest.TestCase):
         ):
             with self.subTest(**options):
                 done = subprocess.run(
-                    self.words(**{**planner, **options}), capture_output=True, text=True, timeout=60
+                    self.words(**{**planner, **options}), capture_output=True, text=True
                 )
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -112,7 +112,7 @@ class CommandLine(unittest.TestCase):
     def test_what_cannot_be_continued_is_named(self):
         out, other = self.folder / "out", write_tokens(self.folder / "other.bin", 9_000, 256)
         run = lambda **options: subprocess.run(
-            self.words(out=out, **options), capture_output=True, text=True, timeout=60
+            self.words(out=out, **options), capture_output=True, text=True
         )
         self.assertEqual(run().returncode, 0)
         first = out / "step-00000002"
@@ -183,7 +183,7 @@ class CommandLine(unittest.TestCase):
         large = MODEL.replace("=64", "=256")  # no memory takes its checkpoint in 2 ms
         grace = lambda seconds, **options: subprocess.run(
             self.words(model=large, out=self.folder / str(seconds), grace=seconds, **options),
-            capture_output=True, text=True, timeout=60, check=True,
+            capture_output=True, text=True, check=True,
         ).stdout
         self.assertRegex(grace(1000), "note: a checkpoint takes about .*, within --grace 1000 s if")
         self.assertIn("longer than --grace 0.001 s: after a signal it is tried,", grace(0.001))
@@ -202,7 +202,7 @@ class CommandLine(unittest.TestCase):
         machine = dict(machine="h200-sxm-pcie5", clipping="off")
         said = subprocess.run(
             self.words(**machine, steps=6, report=report),
-            capture_output=True, text=True, timeout=60, check=True,
+            capture_output=True, text=True, check=True,
         ).stdout
         self.assertRegex(said, "(?m)^plan for h200-sxm-pcie5: --recompute none")
         self.assertRegex(said, "(?m)^expected: .* a step$")
@@ -225,7 +225,7 @@ class CommandLine(unittest.TestCase):
         alone = self.folder / "alone"
         shutil.copy(PROGRAM, alone)
         words = self.words(machine="h200-sxm-pcie5")
-        done = subprocess.run([alone, *words[1:]], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([alone, *words[1:]], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertIn("the planner, sluice, is not in", done.stderr)
@@ -242,7 +242,7 @@ class CommandLine(unittest.TestCase):
             self.words(out=out), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         run.stdout.close()
-        self.assertEqual(run.wait(60), 2)  # for the output that was lost
+        self.assertEqual(run.wait(), 2)  # for the output that was lost
         self.assertEqual((out / "latest").read_text(), "step-00000002\n")
 
     def test_the_version_is_said(self):

@@ -38,7 +38,7 @@ class GpuFaultTest(unittest.TestCase):
         words += ["--clipping", "exact", "--out", self.folder / out, "--resume"]
         environment = {**os.environ, **{k: str(v) for k, v in environment.items()}}
         return subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=120
+            words, env=environment, capture_output=True, text=True
         )
 
     def run_with(self, status):

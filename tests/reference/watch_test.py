@@ -3,6 +3,7 @@
 import importlib.util
 import pathlib
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -87,17 +88,27 @@ class WatchTest(unittest.TestCase):
         return command(**{**usual, **options})
 
     def run_to_its_end(self, status, **options):
-        done = subprocess.run(self.words(**options), capture_output=True, text=True, timeout=300)
+        done = subprocess.run(self.words(**options), capture_output=True, text=True)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout + done.stderr
 
+    def lines(self):
+        return self.log.read_bytes().count(b"\n") if self.log.exists() else 0
+
     def interrupt(self, **options):
-        process = subprocess.Popen(self.words(**options), stdout=subprocess.DEVNULL)
-        while not self.log.exists() or self.log.read_bytes().count(b"\n") < 70:
-            self.assertIsNone(process.poll())
-            time.sleep(0.002)
-        process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(60), 128 + signal.SIGTERM)
+        """A run that a signal ended after its 70th step. One that ended by itself before the signal
+        came, as on a busy machine, is done again."""
+        status = 0
+        while status == 0:
+            for left in ("out", "watch"):
+                shutil.rmtree(self.folder / left, ignore_errors=True)
+            self.log.unlink(missing_ok=True)
+            process = subprocess.Popen(self.words(**options), stdout=subprocess.DEVNULL)
+            while self.lines() < 70 and process.poll() is None:
+                time.sleep(0.002)
+            process.send_signal(signal.SIGTERM)
+            status = process.wait()
+        self.assertEqual(status, 128 + signal.SIGTERM)
 
     def check_scalars(self, scalars):
         lines = read_log(self.log)

@@ -63,7 +63,7 @@ inline QLineEdit* type(MainWindow& window, const char* field, const char* text) 
 inline QString printed(const QStringList& arguments) {
     QProcess process;
     process.start(QStringLiteral(SLUICE_BINARY), arguments);
-    REQUIRE(process.waitForFinished(120'000));
+    REQUIRE(process.waitForFinished(-1));
     INFO(process.readAllStandardError().toStdString());
     REQUIRE(process.exitCode() == 0);
     return QString::fromUtf8(process.readAllStandardOutput());

@@ -147,7 +147,7 @@ TEST_CASE("end to end: from a model to a machine, files that say why, the comman
           "[end_to_end]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    REQUIRE(QTest::qWaitForWindowExposed(&window, 30'000));
+    REQUIRE(test::wait_until([&] { return window.windowHandle()->isExposed(); }));
     window.start({});
     Q_EMIT window.startPage().detailsWanted();
     driver.settled();

@@ -6,6 +6,7 @@
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/project_files.h"
 #include "tests/catch.h"
+#include "tests/planner-gui/wait_until.h"
 
 using namespace sluice;
 
@@ -57,15 +58,9 @@ TEST_CASE("autosave: written by itself soon after an edit, and gone once saved",
         return QDir(folder.path()).entryList({QStringLiteral("recovery-*.json")}).size();
     };
     edit(stack);
-    const auto wait_for = [&](int count) {
-        for (int i = 0; i < 200 && files() != count; ++i)
-            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
-    };
-    wait_for(1);
-    CHECK(files() == 1);
+    CHECK(test::wait_until([&] { return files() == 1; }));
     stack.setSaved();
-    wait_for(0);
-    CHECK(files() == 0);
+    CHECK(test::wait_until([&] { return files() == 0; }));
 }
 
 TEST_CASE("autosave: what a crash left is found once, with its file", "[session]") {

@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QTest>
 #include <QTimer>
+#include <utility>
 
 namespace sluice::test {
 
@@ -73,12 +74,12 @@ class FileAnswer {
         if (dialog == nullptr) return false;
         auto* const name = dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
         auto* const buttons = dialog->findChild<QDialogButtonBox*>();
-        if (++attempts_ > 100 || name == nullptr || buttons == nullptr) {
+        if (name == nullptr || buttons == nullptr) {
             dialog->reject();
             return false;
         }
         // Its folder is not typed: the dialog would complete its parts as it finds them.
-        if (attempts_ == 1) dialog->setDirectory(QFileInfo(file).path());
+        if (!std::exchange(has_folder_, true)) dialog->setDirectory(QFileInfo(file).path());
         name->selectAll();
         QTest::keyClicks(name, QFileInfo(file).fileName());
         if (name->completer() != nullptr) name->completer()->popup()->hide();
@@ -93,7 +94,7 @@ class FileAnswer {
         return given_;
     }
 
-    int attempts_ = 0;
+    bool has_folder_ = false;
     bool given_ = false;
     QTimer* poll_;  // last: it uses the others
 };

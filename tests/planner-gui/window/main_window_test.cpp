@@ -59,7 +59,7 @@ TEST_CASE("window: the example's questions are shown for the example only", "[wi
 int top_of_pages(MainWindow& window) {
     for (;;) {
         const int top = window.pages().y();
-        QTest::qWait(50);
+        QApplication::processEvents();  // all that is posted, also what follows from that
         if (window.pages().y() == top) return top;
     }
 }
@@ -203,7 +203,7 @@ TEST_CASE("window: a wrong value is marked with the sentence of the command line
     process.start(QStringLiteral(SLUICE_BINARY),
                   QProcess::splitCommand(QStringLiteral(
                       "predict --model 120b --machine h200-sxm-pcie5-1.5tb --batch many")));
-    REQUIRE(process.waitForFinished(60'000));
+    REQUIRE(process.waitForFinished(-1));
     CHECK(QStringLiteral("sluice: ") + batch->mistake() ==
           without_flags(QString::fromUtf8(process.readAllStandardError()).trimmed()));
     CHECK(window.verdict().headline() == QStringLiteral("No prediction"));

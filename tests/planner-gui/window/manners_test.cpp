@@ -25,7 +25,7 @@ TEST_CASE("manners: the shortcut of undo takes back an edit of another field", "
     MainWindow& window = *driver.window;
     window.openExample();
     window.activateWindow();
-    REQUIRE(QTest::qWaitForWindowActive(&window));
+    REQUIRE(test::wait_until([&] { return window.isActiveWindow(); }));
     driver.type("batch", "32");
     for (const char* field : {"layers", "model"}) {
         driver.line(field)->setFocus();
@@ -47,7 +47,7 @@ TEST_CASE("manners: a name that is being typed is saved", "[window]") {
     MainWindow& window = *driver.window;
     window.openExample();
     window.activateWindow();
-    REQUIRE(QTest::qWaitForWindowActive(&window));
+    REQUIRE(test::wait_until([&] { return window.isActiveWindow(); }));
     auto* const list = window.findChild<QListView*>(QStringLiteral("scenarios"));
     list->setFocus();
     list->edit(list->currentIndex());

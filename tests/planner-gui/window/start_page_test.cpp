@@ -102,21 +102,25 @@ TEST_CASE("start page: it works by keyboard alone", "[window]") {
     MainWindow& window = *driver.window;
     window.start({});
     window.activateWindow();
-    REQUIRE(QTest::qWaitForWindowActive(&window));
+    REQUIRE(test::wait_until([&] { return window.isActiveWindow(); }));
     ask_small(window);
     QLineEdit* const days = type(window, "days", "30");
+    const auto stop = [&] {
+        if (!window.startPage().findButton()->text().contains(QStringLiteral("Stop"))) return;
+        QTest::keyClick(days, Qt::Key_Return);  // where it has ended already, this would start it
+        QTest::qWait(0);
+        CHECK(window.startPage().findButton()->text().contains(QStringLiteral("Find")));
+    };
     QTest::keyClick(days, Qt::Key_Return);
     REQUIRE(test::wait_until([&] { return !plans(window).isEmpty(); }));
-    QTest::keyClick(days, Qt::Key_Return);  // stops it
-    QTest::qWait(0);
+    stop();
     type(window, "days", "20");
     CHECK(!plans(window).front()->isEnabled());  // it answers another question
     QTest::keyClick(days, Qt::Key_Return);
     QTest::qWait(0);  // earlier cards are deleted
     REQUIRE(test::wait_until([&] { return !plans(window).isEmpty(); }));
     CHECK(plans(window).front()->isEnabled());
-    QTest::keyClick(days, Qt::Key_Return);
-    QTest::qWait(0);
+    stop();
     for (int i = 0;
          i < 40 && QApplication::focusWidget()->objectName() != QLatin1String("openPlan"); ++i)
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
