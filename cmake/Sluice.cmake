@@ -77,7 +77,7 @@ endfunction()
 
 # sluice_compile_quickly(<target>): for what takes no time to run. -O1 takes a quarter less than -O2.
 function(sluice_compile_quickly target)
-    if(SLUICE_QUICK_BUILD)
+    if(SLUICE_QUICK_BUILD AND CMAKE_CXX_FLAGS_RELEASE MATCHES "-O2")
         target_compile_options(${target} PRIVATE -O1)
     endif()
 endfunction()

@@ -25,7 +25,7 @@ HelpWindow::HelpWindow(QWidget* parent) : QDialog(parent), pages_(new QTabWidget
     resize(kCharacters * fontMetrics().averageCharWidth(), kLines * fontMetrics().height());
 }
 
-void HelpWindow::open(const QString& name) {
+void HelpWindow::openPage(const QString& name) {
     pages_->setCurrentWidget(pages_->findChild<QTextBrowser*>(name));
     show();
     raise();

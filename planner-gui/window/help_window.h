@@ -12,7 +12,7 @@ class HelpWindow : public QDialog {
   public:
     explicit HelpWindow(QWidget* parent);
     /// Shows the page of docs with that name: "tour", "glossary".
-    void open(const QString& name);
+    void openPage(const QString& name);
 
   private:
     QTabWidget* pages_;

@@ -162,8 +162,8 @@ void MainWindow::addHelpMenu() {
     QMenu* const menu = menuBar()->addMenu(tr("&Help"));
     auto* const help = new HelpWindow(this);
     menu->addAction(tr("&Tour"), QKeySequence::HelpContents, help,
-                    [help] { help->open(QStringLiteral("tour")); });
-    menu->addAction(tr("&Words"), help, [help] { help->open(QStringLiteral("glossary")); });
+                    [help] { help->openPage(QStringLiteral("tour")); });
+    menu->addAction(tr("&Words"), help, [help] { help->openPage(QStringLiteral("glossary")); });
     menu->addSeparator();
     menu->addAction(tr("&About"), this, &MainWindow::about);
 }

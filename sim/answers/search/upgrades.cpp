@@ -62,7 +62,7 @@ MachineSpec with_gpu_of(const MachineSpec& machine, const MachineSpec& other) {
 void add_memory(const MachineSpec& machine, const MachineProfile& profile,
                 std::vector<MachineChange>& out, std::vector<std::string>& not_possible) {
     constexpr double kMoreGb = 16;
-    const auto more = static_cast<Bytes>(kMoreGb * kGiga);
+    constexpr auto more = static_cast<Bytes>(kMoreGb * kGiga);
     const Numbers numbers = device_memory_numbers(machine, machine.gpu.memory_capacity + more);
     if (machine.unified_memory) {
         not_possible.emplace_back("link: host and device are one memory");
@@ -72,7 +72,7 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
             return;
         }
         out.push_back({"16 GB more memory",
-                       [more](const MachineSpec& m) {
+                       [](const MachineSpec& m) {
                            return with_host_memory(
                                with_device_memory(m, m.gpu.memory_capacity + more),
                                m.host.memory_capacity + more);
@@ -80,11 +80,10 @@ void add_memory(const MachineSpec& machine, const MachineProfile& profile,
                        false, numbers});
         return;
     }
-    out.push_back({"16 GB more device memory",
-                   [more](const MachineSpec& m) {
-                       return with_device_memory(m, m.gpu.memory_capacity + more);
-                   },
-                   false, numbers});
+    out.push_back(
+        {"16 GB more device memory",
+         [](const MachineSpec& m) { return with_device_memory(m, m.gpu.memory_capacity + more); },
+         false, numbers});
     out.push_back({"link twice as fast",
                    [](const MachineSpec& m) { return with_faster(m, part::link, 2); }, false,
                    link_numbers(profile, machine, 2)});
