@@ -61,7 +61,7 @@ TEST_CASE("help: a tour and the words are there", "[window]") {
     auto* const help = driver.window->findChild<HelpWindow*>();
     REQUIRE(help != nullptr);
     for (const auto& [page, words] : {std::pair("tour", "Find machines"), {"glossary", "knee"}}) {
-        help->open(QString::fromLatin1(page));
+        help->openPage(QString::fromLatin1(page));
         auto* const shown = help->findChild<QTextBrowser*>(QString::fromLatin1(page));
         CHECK(shown->isVisible());
         CHECK(shown->toPlainText().contains(QString::fromLatin1(words)));
