@@ -1,52 +1,112 @@
-"""How are documents packed into sequences, and how do their tokens lie in a file?"""
+"""How do tokens lie in files, and how are these written so that they always belong together?"""
 
 import contextlib
+import fcntl
 import os
-import pathlib
+import signal
+import stat
 
-# llm.c's headers, which engine/data/token_source.cpp reads: 256 int32.
+from bad_input import BadInput
+
+# llm.c's headers, which engine/data/token_source.cpp reads: 256 int32. The first three are magic
+# number, version and tokens. llm.c leaves the rest 0. Here the next two say how many tokens the
+# mask learns and how many documents begin, so that neither can be lost or another's.
 HEADER_INTS = 256
 UINT16 = dict(magic=20240520, version=1, dtype="<u2")
 UINT32 = dict(magic=20240801, version=7, dtype="<u4")
 MOST_TOKENS = 2**31 - 1  # of the header's int32
 
 
-class BadInput(Exception):
-    """One sentence for the user."""
+def parts_of(path):
+    """A token file, its mask and its documents."""
+    return [path.with_name(path.name + end) for end in ("", ".mask", ".documents")]
 
 
-class Tokens:
-    """A document's ids, for each id 1 if it is learned, else 0, and where documents begin in it."""
+def partial(part):
+    """Its name while it is written."""
+    return part.with_name(part.name + ".partial")
 
-    def __init__(self, ids, learned):
-        # What comes before is another document, from which nothing is to be predicted.
-        self.ids, self.learned, self.starts = list(ids), [0, *learned[1:]], [0]
 
-    def append(self, other):
-        """Another document after this one."""
-        self.starts += [len(self.ids) + start for start in other.starts]
-        self.ids += other.ids
-        self.learned += other.learned
+def is_written_here(part):
+    """Whether what lies there is such a file by its first bytes, so that it may be replaced."""
+    with part.open("rb") as file:
+        first = file.read(2**16)
+    if not first:
+        return True
+    if part.suffix == ".mask":
+        return set(first) <= {0, 1}
+    if part.suffix == ".documents":
+        return first[:8] == bytes(8) and part.stat().st_size % 8 == 0
+    magic = int.from_bytes(first[:4], "little")
+    return magic in (UINT16["magic"], UINT32["magic"])
+
+
+def check_free(path):
+    """Throws BadInput unless a token file may be written there."""
+    for part in parts_of(path):
+        if not os.path.lexists(part) or part.is_symlink() and not part.exists():
+            continue
+        if not part.is_file():
+            kind = "folder" if part.is_dir() else "device"
+            raise BadInput(f"--out {path}: {part} is a {kind}; give another name")
+        if not is_written_here(part):
+            raise BadInput(
+                f"--out {path}: {part} exists and is no file of ./dev data; remove it, or give "
+                "another name"
+            )
+
+
+def opened(part):
+    """The file to write, locked: two runs must not write one file, and what a killed run left is
+    written again."""
+    name = partial(part)
+    if name.is_symlink():
+        raise BadInput(f"{name}: is a link, through which nothing is written; remove it")
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = open(os.open(name, flags, 0o666), "wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        status = os.fstat(file.fileno())
+        if not os.path.lexists(name) or not os.path.samestat(status, os.lstat(name)):
+            raise BlockingIOError  # another run has just given it its name
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            raise BadInput(f"{name}: has another name, too, or is no file; remove it")
+        file.truncate(0)
+    except BlockingIOError:
+        file.close()
+        raise BadInput(
+            f"{name}: another run writes it; wait for it, or give another --out"
+        ) from None
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 class TokenFile:
-    """A token file, its mask and its documents, which get their names when all are whole.
-    FILE.bin.documents holds a little-endian int64 a document, ascending from 0: the index of its
-    first token. Tokens that fill a gap count as a document."""
+    """A token file, its mask and its documents. FILE.bin.documents holds a little-endian int64 a
+    document, ascending from 0: the index of its first token. Tokens that fill a gap count as a
+    document."""
 
     def __init__(self, path, vocabulary):
         self.path, self.vocabulary = path, vocabulary
         self.format = UINT16 if vocabulary <= 2**16 else UINT32
-        self.parts = [path.with_name(path.name + end) for end in ("", ".mask", ".documents")]
-        self.files = [open(f"{part}.partial", "wb") for part in self.parts]
-        self.documents = self.tokens = self.learned = 0
-        self._write_header()
+        self.parts, self.files = parts_of(path), []
+        self.documents = self.begins = self.tokens = self.learned = 0
+        try:
+            for part in self.parts:
+                self.files.append(opened(part))
+            self._write_header()
+        except BaseException:
+            self.remove_partial()
+            raise
 
     def _write_header(self):
         import numpy
 
         header = numpy.zeros(HEADER_INTS, "<i4")
-        header[:3] = self.format["magic"], self.format["version"], self.tokens
+        header[:2] = self.format["magic"], self.format["version"]
+        header[2:5] = self.tokens, self.learned, self.begins
         self.files[0].seek(0)
         self.files[0].write(header.tobytes())
 
@@ -62,71 +122,50 @@ class TokenFile:
             )
         self.tokens += len(tokens.ids)
         self.learned += sum(tokens.learned)
+        self.begins += len(starts)
         if self.tokens > MOST_TOKENS:
             raise BadInput(
                 f"{place}: brings the tokens to {self.tokens}, and {self.path} can hold "
                 f"{MOST_TOKENS}; split the input and write several files"
             )
-        arrays = numpy.array(tokens.ids, self.format["dtype"]), numpy.array(tokens.learned, "u1")
-        for file, array in zip(self.files, (*arrays, starts)):
-            file.write(array.tobytes())  # unlike tofile(), it says why it fails
+        arrays = numpy.array(tokens.ids, self.format["dtype"]), tokens.learned, starts
+        for file, array in zip(self.files, arrays):
+            file.write(bytes(array))  # unlike tofile(), it says why it fails
 
-    def finish(self):
+    def complete(self):
+        """All bytes are on the disk."""
         self._write_header()
+        for file in self.files:
+            file.flush()
+            os.fsync(file.fileno())
+
+    def remove_partial(self):
         for part, file in zip(self.parts, self.files):
-            file.close()
-            os.replace(f"{part}.partial", part)
-        print(
+            with contextlib.suppress(OSError):  # while it is locked, so that it is this run's
+                if os.path.samestat(os.fstat(file.fileno()), os.lstat(partial(part))):
+                    os.unlink(partial(part))
+            with contextlib.suppress(OSError):  # what a full disk does not take
+                file.close()
+
+    def __str__(self):
+        return (
             f"{self.path}: {self.documents:,} documents, {self.tokens:,} tokens, "
             f"{self.learned:,} of them learned"
         )
 
-    def remove_partial(self):
-        for part, file in zip(self.parts, self.files):
-            with contextlib.suppress(OSError):  # what a full disk does not take
-                file.close()
-            pathlib.Path(f"{part}.partial").unlink(missing_ok=True)
 
-
-class Packing:
-    """Fills sequences with documents, each best where the least is left; longer ones are cut."""
-
-    MOST_OPEN = 256  # sequences that wait for a document that fits
-
-    def __init__(self, out, seq, padding):
-        """Without `seq`, documents follow each other."""
-        self.out, self.seq, self.padding, self.open = out, seq, padding, []
-
-    def add(self, place, tokens):
-        self.out.documents += 1
-        if self.seq is None:
-            self.out.add(place, tokens)
-            return
-        for begin in range(0, len(tokens.ids), self.seq):
-            end = begin + self.seq
-            self._add_piece(place, Tokens(tokens.ids[begin:end], tokens.learned[begin:end]))
-
-    def _add_piece(self, place, piece):
-        fitting = [s for s in self.open if len(s.ids) + len(piece.ids) <= self.seq]
-        if fitting:
-            fullest = max(fitting, key=lambda s: len(s.ids))
-            fullest.append(piece)
-        else:
-            self.open.append(piece)
-        if len(self.open) > self.MOST_OPEN:
-            fullest = max(self.open, key=lambda s: len(s.ids))
-            self.open.remove(fullest)
-            self._write(place, fullest)
-
-    def _write(self, place, sequence):
-        gap = self.seq - len(sequence.ids)
-        if gap > 0:
-            sequence.append(Tokens([self.padding] * gap, [0] * gap))
-        self.out.add(place, sequence)
-
-    def finish(self):
-        for sequence in self.open:
-            self._write(self.out.path, sequence)
-        # The last input has a next token, too.
-        if self.seq is not None and self.out.tokens > 0:
-            self.out.add(self.out.path, Tokens([self.padding], [0]))
+def give_names(files):
+    """To complete TokenFiles. Token files go first and come last: a run that is killed meanwhile
+    leaves no token file with the mask of another, nor new tokens beside an old held-out share."""
+    signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        for file in files:
+            file.path.unlink(missing_ok=True)
+        for part in [part for file in files for part in file.parts[1:]] + [f.path for f in files]:
+            os.replace(partial(part), part)
+        folder = os.open(files[0].path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import resource
 import subprocess
 import sys
 import unittest
@@ -137,12 +139,15 @@ class PrepareDataTest(ChatTest):
         good = b'{"text": "a"}\n'
         for bad, said in (
             (b"{", "bad.jsonl line 2: is no JSON ("),
-            (b"[1]", 'line 2: expected an object with either "text" or "messages"'),
+            (b"[1]", 'line 2: expected an object with "text", "messages", '),
             (b'{"text": 1}', "line 2: the text is empty or no string"),
             (b'{"text": "\xff"}', "line 2: byte 10 is not UTF-8"),
-            (b'{"text": "\\ud800"}', "line 2: cannot be tokenized ("),
+            (
+                b'{"text": "\\ud800"}',
+                "line 2: cannot be tokenized (half of a surrogate pair is no ",
+            ),
             (b'{"messages": [1]}', 'line 2: "messages" is no list of objects'),
-            (chat_line(0).replace("assistant", "user").encode(), "line 2: no token is the assis"),
+            (chat_line(0).replace("assistant", "user").encode(), "line 2: no message is the assis"),
         ):
             with self.subTest(said):
                 lines.write_bytes(good + bad)
@@ -168,22 +173,69 @@ class PrepareDataTest(ChatTest):
         with self.assertRaisesRegex(prepare_data.BadInput, "line 2: the chat template changes mes"):
             self.prepared(self.chats)
 
+    def run_program(self, *words, out="a.bin", model=None, **more):
+        words = [*words, "--model", model or self.model, "--out", self.folder / out]
+        return subprocess.run(
+            [sys.executable, SCRIPT, *words], capture_output=True, text=True, **more
+        )
+
+    def expect_sentence(self, done, expected):
+        self.assertEqual(done.stderr, f"dev data: {expected.format(self.folder)}\n")
+        self.assertEqual(done.returncode, 2)
+
     def test_the_program_ends_with_one_sentence(self):
-        for model, out, expected in (
-            ("no", "a.bin", "--model {}/no: is no folder; name one with a tokenizer.json"),
-            (self.model, "no/a.bin", "--out {0}/no/a.bin: {0}/no is no folder; make it first"),
-            (self.model, "full.bin", "{}/full.bin: No space left on device; check its permissions"
-             " and the disk"),
-        ):
-            for end in ("", ".mask", ".documents"):
-                link = self.folder / f"full.bin{end}.partial"
-                link.unlink(missing_ok=True)
-                link.symlink_to("/dev/full")
-            words = [self.chats, "--model", self.folder / model, "--out", self.folder / out]
-            done = subprocess.run([sys.executable, SCRIPT, *words], capture_output=True, text=True)
+        self.expect_sentence(
+            self.run_program(self.chats, model=self.folder / "no"),
+            "--model {}/no: is no folder; name one with a tokenizer.json",
+        )
+        self.expect_sentence(
+            self.run_program(self.chats, out="no/a.bin"),
+            "--out {0}/no/a.bin: {0}/no is no folder; make it first",
+        )
+        done = self.run_program(
+            self.chats,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
+        )
+        self.expect_sentence(done, "{}/a.bin: File too large; check its permissions and the disk")
+        self.assertEqual(list(self.folder.glob("a.bin*")), [])
+
+    def test_a_length_that_no_memory_holds_is_refused(self):
+        for seq in ("0", str(2**24 + 1), "1" * 30, "1" * 10_000):
+            done = self.run_program(self.chats, "--seq", seq)
             self.assertEqual(done.returncode, 2)
-            self.assertEqual(done.stderr, f"dev data: {expected.format(self.folder)}\n")
-        self.assertEqual(list(self.folder.glob("full.bin*")), [])
+            self.assertIn("argument --seq: ", done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+            self.assertLess(len(done.stderr), 1000)
+
+    def test_an_input_is_not_replaced(self):
+        for end in ("", ".partial", ".mask", ".documents", ".mask.partial"):
+            given = self.folder / f"given.bin{end}"
+            given.write_text("some text")
+            done = self.run_program(given, out="given.bin")
+            self.expect_sentence(
+                done, f"{given}: is an input, which would be replaced; give another --out"
+            )
+            self.assertEqual(given.read_text(), "some text")
+            given.unlink()
+
+    def test_a_run_that_is_stopped_leaves_nothing(self):
+        many = self.folder / "many.jsonl"
+        many.write_text(self.chats.read_text() * 5000)
+        words = [many, "--model", self.model, "--out", self.folder / "stopped.bin"]
+        with subprocess.Popen([sys.executable, SCRIPT, *words], stderr=subprocess.PIPE) as run:
+            partial = self.folder / "stopped.bin.partial"
+            while run.poll() is None and not partial.exists():
+                pass
+            run.terminate()
+            said = run.stderr.read().decode()
+        self.assertEqual((run.returncode, said), (130, "dev data: stopped; nothing was written\n"))
+        self.assertEqual(list(self.folder.glob("stopped.bin*")), [])
+
+    def test_a_name_that_is_no_text_is_printed(self):
+        out = os.fsdecode(os.fsencode(self.folder) + b"/\xff.bin")
+        done = self.run_program(self.chats, out=out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("40 documents", done.stdout)
 
 
 if __name__ == "__main__":

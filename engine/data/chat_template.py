@@ -1,0 +1,201 @@
+"""How does a model's chat template render a chat, and where in that text are the answers?"""
+
+import re
+
+from bad_input import BadInput, shortened
+from conversation import as_openai_writes
+
+REASONING = ("reasoning_content", "reasoning", "thinking")
+MARKED_TEMPLATE = re.compile(r"\{%[-+]?\s*generation\b")
+
+
+class ChatTemplate:
+    def __init__(self, tokenizer):
+        """Of transformers."""
+        self.used = tokenizer
+        added = tokenizer.added_tokens_decoder.values()
+        self.special = [token.content for token in added if token.special]
+        self.rendered_roles = set()  # whose text is known to be rendered
+
+    def answers(self, chat):
+        """The text of the chat, and where in it each answer to learn begins and ends."""
+        chat, whole = self._in_the_form_that_renders(chat)
+        template = self.used.get_chat_template(None, chat.tools)
+        if MARKED_TEMPLATE.search(template):
+            return whole, self._marked_answers(template, chat)
+        turns = [turn for turn, is_learned in enumerate(chat.learned) if is_learned]
+        found = [self._answer(whole, chat, turn) for turn in turns]
+        for turn, (_, end) in zip(turns, found, strict=True):
+            self._check_that_no_result_is_inside(whole, chat, turn, end)
+        return whole, found
+
+    def _render(self, messages, tools, prompts=False):
+        return self.used.apply_chat_template(
+            messages, tools=tools, tokenize=False, add_generation_prompt=prompts
+        )
+
+    def _try(self, messages, tools, prompts=False):
+        """None for a part of a chat that the template refuses."""
+        try:
+            return self._render(messages, tools, prompts)
+        except Exception:  # a template is a program, which may fail in any way
+            return None
+
+    def _in_the_form_that_renders(self, chat):
+        try:
+            return chat, self._whole(chat)
+        except Exception as error:
+            other = as_openai_writes(chat)
+            if other == chat:
+                raise
+            try:
+                return other, self._whole(other)
+            except BadInput:
+                raise
+            except Exception:
+                raise error from None
+
+    def _whole(self, chat):
+        whole = self._render(chat.messages, chat.tools)
+        self._check_that_nothing_is_left_out(chat, whole)
+        return whole
+
+    def _check_that_nothing_is_left_out(self, chat, whole):
+        messages, tools = chat.messages, chat.tools
+        if tools and self._try(messages, None) == whole:
+            raise BadInput(
+                'has "tools", which the chat template does not render; take the tokenizer of a model '
+                "that uses tools, or remove them"
+            )
+        for key in ("tool_calls", *REASONING):
+            turns = [turn for turn, message in enumerate(messages) if message.get(key)]
+            # Templates may leave out the reasoning of earlier turns, but not that of the last one.
+            shown = messages[: turns[-1] + 1] if turns else []
+            without = [{k: v for k, v in message.items() if k != key} for message in shown]
+            if turns and self._try(without, tools) == self._try(shown, tools) is not None:
+                raise BadInput(
+                    f'message {turns[-1] + 1}: has "{key}", which the chat template does not render; '
+                    "write it as text or remove it"
+                )
+        place = 0
+        mark = mark_beside(whole)
+        for turn, message in enumerate(messages):
+            text, role = message.get("content"), message["role"]
+            # Of an answer, some templates leave out the thoughts before a call on purpose.
+            if role == "assistant" or not isinstance(text, str) or not text.strip():
+                continue
+            found = whole.find(text.strip(), place)
+            if found >= 0 and role in self.rendered_roles:
+                place = found + len(text.strip())
+                continue
+            if self._try(replaced(messages, turn, {**message, "content": mark}), tools) == whole:
+                raise BadInput(
+                    f"message {turn + 1}: the chat template leaves out its text; give another role "
+                    f'than "{shortened(role, 40)}", or remove the message'
+                )
+            self.rendered_roles.add(role)
+
+    def _marked_answers(self, template, chat):
+        # Not return_assistant_tokens_mask: if an answer's last token is the first of all, that
+        # marks all tokens that follow (transformers 5.17.0).
+        from transformers.utils.chat_template_utils import render_jinja_template
+
+        _, found = render_jinja_template(
+            conversations=[chat.messages],
+            tools=chat.tools,
+            chat_template=template,
+            return_assistant_tokens_mask=True,
+            **self.used.special_tokens_map,
+        )
+        turns = [turn for turn, m in enumerate(chat.messages) if m["role"] == "assistant"]
+        if all(chat.learned[turn] for turn in turns):
+            return found[0]
+        if len(found[0]) != len(turns):
+            raise BadInput(
+                f"the chat template marks {len(found[0])} answers for {len(turns)} messages of the "
+                "assistant, so that those that are not to be learned cannot be told apart"
+            )
+        return [span for span, turn in zip(found[0], turns) if chat.learned[turn]]
+
+    def _answer(self, whole, chat, turn):
+        """An answer is what its message adds to the prompt for it."""
+        messages, tools = chat.messages, chat.tools
+        prompt = self._try(messages[:turn], tools, prompts=True) if turn > 0 else None
+        begin = len(prompt) if prompt is not None and whole.startswith(prompt) else None
+        answered = self._try(messages[: turn + 1], tools)
+        if None not in (begin, answered) and whole.startswith(answered) and begin <= len(answered):
+            has_end = answered.rstrip().endswith(tuple(self.special))
+            after = "" if has_end else whole[len(answered) :]
+            return begin, len(answered) + self._length_of_end(after, "")
+        return self._answer_by_its_place(whole, chat, turn, begin, answered or "")
+
+    def _check_that_no_result_is_inside(self, whole, chat, turn, end):
+        """Some templates print the result of a call between the call and its text."""
+        mark = mark_beside(whole)
+        for after, message in enumerate(chat.messages[turn + 1 :], turn + 1):
+            if message["role"] != "tool":
+                return
+            marked = replaced(chat.messages, after, {**message, "content": mark})
+            rendered = self._try(marked, chat.tools)
+            if rendered is not None and rendered[:end] != whole[:end]:
+                raise BadInput(
+                    f"the chat template prints message {after + 1} inside the answer of message "
+                    f"{turn + 1}; mark answers in the template with {{% generation %}}"
+                )
+
+    def _answer_by_its_place(self, whole, chat, turn, begin, answered):
+        """For templates that render an answer otherwise when more follows."""
+        mark = mark_beside(whole)
+        for rendered, marked in self._with_marks(chat, turn, mark):
+            if rendered is None or marked is None:
+                continue
+            before, found, after = marked.partition(mark)
+            first = len(before) if begin is None else begin
+            end = len(rendered) - len(after)
+            if (
+                found
+                and first <= len(before)
+                and first <= end
+                and rendered.endswith(after)
+                and whole.startswith(rendered[:end])
+                and whole.startswith(before[:first])
+            ):
+                return first, end + self._length_of_end(after, answered)
+        raise BadInput(
+            f"the chat template changes message {turn + 1} when more follows, so that the answer "
+            "cannot be found; mark answers in the template with {% generation %}"
+        )
+
+    def _with_marks(self, chat, turn, mark):
+        """Pairs of renders that differ in the answer alone, which is the mark in the second."""
+        messages, tools = chat.messages, chat.tools
+        answer = {"role": "assistant", "content": mark}
+        yield self._try(messages, tools), self._try(replaced(messages, turn, answer), tools)
+        if "tool_calls" not in messages[turn]:  # which may follow the text
+            marked = {**messages[turn], "content": mark}
+            yield self._try(messages, tools), self._try(replaced(messages, turn, marked), tools)
+        question = {"role": "user", "content": "?"}
+        yield (
+            self._try([*messages[: turn + 1], question], tools),
+            self._try([*messages[:turn], answer, question], tools),
+        )
+
+    def _length_of_end(self, after, answered):
+        """Of the special token that ends an answer, and of the blanks that the template adds."""
+        blank = len(after) - len(after.lstrip())
+        tokens = [len(token) for token in self.special if after.startswith(token, blank)]
+        end = blank + max(tokens) if tokens else 0
+        blanks = answered[len(answered.rstrip()) :]
+        return end + (len(blanks) if after.startswith(blanks, end) else 0)
+
+
+def replaced(messages, turn, message):
+    return [*messages[:turn], message, *messages[turn + 1 :]]
+
+
+def mark_beside(whole):
+    """A text that the chat does not hold."""
+    mark = "@answer-of-the-assistant@"
+    while mark in whole:
+        mark += "@"
+    return mark

@@ -1,0 +1,86 @@
+"""Which tokens do a text and a chat become, and which of them are learned?"""
+
+import json
+import os
+
+from bad_input import BadInput, first_line, shortened
+from chat_template import ChatTemplate
+from packing import Tokens
+
+
+class Tokenizer:
+    def __init__(self, folder):
+        if not folder.is_dir():
+            raise BadInput(f"--model {folder}: is no folder; name one with a tokenizer.json")
+        os.environ["HF_HUB_OFFLINE"] = "1"
+        os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+        import transformers
+
+        try:
+            self.used = transformers.AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
+        except Exception as error:  # of several libraries, each with its own kinds
+            raise BadInput(
+                f"--model {folder}: its tokenizer cannot be read ({first_line(error)}); "
+                "copy tokenizer.json and tokenizer_config.json there"
+            ) from None
+        self.folder = folder
+        self.vocabulary = self._vocabulary()
+        self.template = ChatTemplate(self.used)
+
+    def _vocabulary(self):
+        """The model's, or the tokenizer's where there is no config.json."""
+        path = self.folder / "config.json"
+        try:
+            size = json.loads(path.read_text())["vocab_size"] if path.exists() else len(self.used)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadInput(f"{path}: vocab_size cannot be read ({first_line(error)})") from None
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+            shown = shortened(json.dumps(size), 40)
+            raise BadInput(f"{path}: vocab_size is {shown}, expected a positive whole number")
+        return size
+
+    def padding(self):
+        """Fills gaps; any token would do, since it is not learned and nothing follows it."""
+        return self.used.eos_token_id or 0
+
+    def text(self, text):
+        begin, end = self.used.bos_token_id, self.used.eos_token_id
+        if end is None:
+            raise BadInput(
+                f"--model {self.folder}: the tokenizer has no eos_token, which must end each text; "
+                "set it in tokenizer_config.json"
+            )
+        ids = self.used(text, verbose=False)["input_ids"]
+        # A text may be a chat that is rendered already: then it begins and ends as one.
+        if begin is not None and ids[:2] == [begin, begin]:
+            ids = ids[1:]
+        if ids[-2:] == [end, end]:
+            ids = ids[:-1]
+        if ids[-1:] != [end] and not text.rstrip().endswith(self.used.eos_token):
+            ids = [*ids, end]
+        return Tokens(ids, [1] * len(ids))
+
+    def chat(self, chat):
+        if self.used.chat_template is None:
+            raise BadInput(
+                f"--model {self.folder}: the tokenizer has no chat template, which messages need; "
+                "take the tokenizer of the model's chat version"
+            )
+        whole, answers = self.template.answers(chat)
+        coded = self.used(
+            whole, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        learned = bytearray(len(whole) + 1)
+        for begin, end in answers:
+            learned[begin:end] = b"\1" * (end - begin)
+        tokens = Tokens(
+            coded["input_ids"], [learned[begin] for begin, _ in coded["offset_mapping"]]
+        )
+        if not any(tokens.learned):
+            raise BadInput(
+                "no token of an answer is learned, since the answer is empty or its first token is "
+                "the first of all; remove the record"
+            )
+        return tokens

@@ -1,0 +1,207 @@
+"""Does a chat become the tokens that transformers gives, and are its answers learned, whichever
+template and form it has?"""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+from byte_tokenizer import CALLS, CHATML, THINKING, byte_tokenizer
+
+from bad_input import BadInput
+from conversation import conversation
+from tokenizer import Tokenizer
+
+WEATHER = {"type": "function", "function": {"name": "weather", "arguments": {"city": "Rome"}}}
+CALL = {"role": "assistant", "content": "", "tool_calls": [WEATHER]}
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "weather",
+            "description": "of a city",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+        },
+    }
+]
+# As DeepSeek V3's: a call has no text, and its arguments are a string.
+STRINGS = (
+    "{% for m in messages %}<|im_start|>{{ m.role + '\n' }}{% if m['content'] is none %}"
+    "{{ m.tool_calls[0].function.name + m.tool_calls[0].function.arguments }}"
+    "{% else %}{{ '' + m['content'] }}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# As GLM's: the next turn's first token ends an answer.
+WITHOUT_ENDS = (
+    "{% for m in messages %}{{ '<|im_start|>' if m.role == 'user' else '<|endoftext|>' }}"
+    "{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|endoftext|>{% endif %}"
+)
+MARKED = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.content }}"
+    "{% endgeneration %}{% else %}{{ '<|im_start|>' + m.content }}{% endif %}{% endfor %}"
+)
+# As Gemma 4's: a call, its result and its text are one.
+RESULT_INSIDE = (
+    "{% for m in messages if m.role != 'tool' %}<|im_start|>{{ m.role }}\n{% if m.tool_calls %}"
+    "{{ m.tool_calls[0].function.name }}:{{ messages[loop.index].content }}:{% endif %}"
+    "{{ m.content }}<|im_end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# A text that is a list of parts, as of models that see.
+PARTS = "{% for m in messages %}{% for p in m.content if p.type == 'text' %}{{ p.text }}{% endfor %}{% endfor %}"
+
+
+def user(text, **more):
+    return {"role": "user", "content": text, **more}
+
+
+def answer(text, **more):
+    return {"role": "assistant", "content": text, **more}
+
+
+class ChatTemplateTest(unittest.TestCase):
+    def tokens(self, record, template, begin=None):
+        with tempfile.TemporaryDirectory() as folder:
+            byte_tokenizer(template, begin).save_pretrained(folder)
+            self.tokenizer = Tokenizer(pathlib.Path(folder))
+        found = conversation(record)
+        return self.tokenizer.text(found) if isinstance(found, str) else self.tokenizer.chat(found)
+
+    def check(self, template, record, *learned, like=None, begin=None):
+        """The learned texts in their order. Tokens are those of apply_chat_template(), of `like`
+        where that would not render the record's form."""
+        tokens = self.tokens(record, template, begin)
+        like = like or record
+        expected = self.tokenizer.used.apply_chat_template(
+            like["messages"], tools=like.get("tools")
+        )["input_ids"]
+        self.assertEqual(list(tokens.ids), expected)
+        runs, before = [], 0
+        for one, is_learned in zip(tokens.ids, tokens.learned):
+            if is_learned:
+                runs[len(runs) - before :] = [runs[-1] + [one]] if before else [[one]]
+            before = is_learned
+        self.assertEqual([self.tokenizer.used.decode(run) for run in runs], list(learned))
+
+    def refused(self, said, record, template):
+        with self.assertRaises(BadInput) as raised:
+            self.tokens(record, template)
+        self.assertIn(said, str(raised.exception))
+
+    def test_tools_are_rendered(self):
+        record = {"messages": [user("weather?"), CALL], "tools": TOOLS}
+        call = '<call>weather {"city": "Rome"}</call><|im_end|>\n'
+        self.check(THINKING, record, "<think>\n\n</think>\n\n" + call)
+        tokens = self.tokens(record, THINKING)
+        self.assertEqual(len(tokens.ids), 263)
+        self.assertIn("<|im_start|>system\nTools: [{", self.tokenizer.used.decode(tokens.ids))
+        written = {**record, "tools": json.dumps(TOOLS)}
+        self.assertEqual(tokens.ids, self.tokens(written, THINKING).ids)
+
+    def test_what_a_template_does_not_render_is_told(self):
+        record = {"messages": [user("weather?"), answer("no")], "tools": TOOLS}
+        self.refused('has "tools", which the chat template does not render', record, CHATML)
+        record = {"messages": [user("weather?"), CALL]}
+        self.refused('message 2: has "tool_calls", which the chat template does', record, CHATML)
+        record = {"messages": [user("why?"), answer("so", reasoning_content="hm")]}
+        self.refused('message 2: has "reasoning_content", which', record, CHATML)
+        record = {"messages": [user("a long question"), answer("no")]}
+        self.refused("message 1: the chat template leaves out its text", record, PARTS)
+
+    def test_parts_of_text_are_joined(self):
+        strings = {"messages": [user("What is two and two?"), answer("four")]}
+        parts = [
+            {"role": m["role"], "content": [{"type": "text", "text": t} for t in cut]}
+            for m, cut in zip(strings["messages"], (("What is ", "two and two?"), ("four",)))
+        ]
+        for template, learned in ((CHATML, ""), (THINKING, "<think>\n\n</think>\n\n")):
+            learned += "four<|im_end|>\n"
+            self.check(template, {"messages": parts}, learned, like=strings)
+
+    def test_keys_that_are_null_are_left_out(self):
+        strings = {"messages": [user("hi"), answer("yo")]}
+        nulls = {"messages": [user("hi", tool_calls=None), answer("yo", tool_calls=None)]}
+        self.check(CALLS, nulls, "yo<|im_end|>\n", like=strings, begin="<|bos|>")
+        empty = {"messages": [user("hi", tool_calls=[]), answer("yo", tool_calls=[])]}
+        self.check(CALLS, empty, "yo<|im_end|>\n", like=strings, begin="<|bos|>")
+
+    def test_an_answer_may_come_first(self):
+        record = {"messages": [answer("welcome"), user("hi"), answer("yo")]}
+        self.check(CHATML, record, "welcome<|im_end|>\n", "yo<|im_end|>\n")
+        alone = {"messages": [answer("welcome")]}
+        self.check(CHATML, alone, "welcome<|im_end|>\n")
+
+    def test_a_marked_answer_that_is_the_first_token_makes_no_other_learned(self):
+        question = {"messages": [answer("A"), user("user message")]}
+        self.refused("no token of an answer is learned", question, MARKED)
+        fine = {"messages": [answer("A"), user("q"), answer("fine")]}
+        self.check(MARKED, fine, "fine")
+
+    def test_a_text_may_be_the_mark_that_finds_answers(self):
+        mark = "@answer-of-the-assistant@"
+        turns = [answer(mark), user(mark), answer(mark), user(mark)]
+        self.check(THINKING, {"messages": turns}, *[mark + "<|im_end|>\n"] * 2)
+
+    def test_a_text_has_one_begin_and_one_end(self):
+        rendered = "<|bos|><|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nyo<|im_end|>"
+        for text, whole in (
+            (rendered, rendered),
+            (rendered + "\n", rendered + "\n"),
+            ("plain", "<|bos|>plain<|im_end|>"),
+        ):
+            tokens = self.tokens({"text": text}, CHATML, begin="<|bos|>")
+            self.assertEqual(self.tokenizer.used.decode(tokens.ids), whole)
+            self.assertEqual(list(tokens.learned), [0] + [1] * (len(tokens.ids) - 1))
+
+    def test_answers_that_are_marked_are_not_learned(self):
+        for bad, good in (
+            ({"weight": 0}, {"weight": 1}),
+            ({"weight": 0.0}, {"weight": None}),
+            ({"train": False}, {"train": True}),
+            ({"loss": False}, {}),
+        ):
+            turns = [user("q"), answer("bad", **bad), user("again"), answer("good", **good)]
+            for template, end in ((CHATML, "<|im_end|>\n"), (MARKED, "")):
+                with self.subTest(bad=bad, end=end):
+                    self.check(template, {"messages": turns}, "good" + end)
+        turns = [user("q"), answer("bad", weight=0)]
+        self.refused("no answer is to be learned", {"messages": turns}, CHATML)
+
+    def test_calls_are_learned_where_more_follows(self):
+        turns = [user("weather?"), CALL, {"role": "tool", "content": "22"}, answer("it is 22")]
+        call = '<call>weather {"city": "Rome"}</call><|im_end|>\n'
+        end = "<think>\n\n</think>\n\nit is 22<|im_end|>\n"
+        self.check(THINKING, {"messages": turns}, call, end)
+        spoken = {**CALL, "content": "let me see"}
+        turns = [turns[0], spoken, *turns[2:], user("and now?"), CALL]
+        learned = ["let me see\n" + call, "it is 22<|im_end|>\n", "<think>\n\n</think>\n\n" + call]
+        self.check(THINKING, {"messages": turns}, *learned)
+
+    def test_a_result_inside_an_answer_is_not_learned(self):
+        result = {"role": "tool", "content": "22"}
+        turns = [user("weather?"), {**CALL, "content": "so"}, result, answer("it is 22")]
+        said = "the chat template prints message 3 inside the answer of message 2; mark answers"
+        self.refused(said, {"messages": turns}, RESULT_INSIDE)
+
+    def test_arguments_in_a_string_are_printed_as_an_object(self):
+        function = {"name": "weather", "arguments": '{"city":"Rome"}'}
+        written = {**CALL, "content": None, "tool_calls": [{"function": function}]}
+        record = {"messages": [user("weather?"), written]}
+        like = {"messages": [user("weather?"), CALL]}
+        call = '<call>weather {"city": "Rome"}</call><|im_end|>\n'
+        self.check(THINKING, record, "<think>\n\n</think>\n\n" + call, like=like)
+
+    def test_a_template_may_take_openais_form_alone(self):
+        record = {"messages": [user("weather?"), CALL]}
+        function = {"name": "weather", "arguments": '{"city": "Rome"}'}
+        written = {**CALL, "content": None, "tool_calls": [{"function": function}]}
+        like = {"messages": [user("weather?"), written]}
+        self.check(STRINGS, record, 'weather{"city": "Rome"}<|im_end|>\n', like=like)
+
+    def test_an_end_that_begins_the_next_turn_is_learned(self):
+        record = {"messages": [user("q"), answer("a"), user("r"), answer("b")]}
+        self.check(WITHOUT_ENDS, record, "a<|im_start|>", "b")
+
+
+if __name__ == "__main__":
+    unittest.main()
