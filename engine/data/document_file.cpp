@@ -22,9 +22,16 @@ std::string documents_path(const std::string& tokens) {
 
 }  // namespace
 
-DocumentFile::DocumentFile(const std::string& path, std::int64_t tokens)
+DocumentFile::DocumentFile(const std::string& path, std::int64_t tokens, std::int64_t documents)
     : tokens_(tokens), file_(documents_path(path)) {
-    if (file_.size() % kBytes == 0 && count() >= 1 && count() <= tokens) return;
+    const bool is_whole = file_.size() % kBytes == 0 && count() >= 1 && count() <= tokens;
+    if (is_whole && (documents == 0 || documents == count())) return;
+    if (is_whole) {
+        throw InputError(
+            fmt::format("{}: has {} documents, but {} says {}; one of them is of other data or "
+                        "damaged: copy both, or prepare the data again",
+                        file_.path(), count(), path, documents));
+    }
     throw InputError(
         fmt::format("{}: has {} bytes, expected 8 for each document, at least 1 and at most one "
                     "for each of {} tokens; prepare the data again",

@@ -13,9 +13,9 @@ namespace sluice {
 /// document, ascending from 0, the index of its first token.
 class DocumentFile {
   public:
-    /// Of the token file `path`, which has `tokens`. Throws InputError if there is none, or if its
-    /// size cannot be right.
-    DocumentFile(const std::string& path, std::int64_t tokens);
+    /// Of the token file `path`, which has `tokens` and, if that is known, `documents`. Throws
+    /// InputError if there is none, or if its size cannot be right.
+    DocumentFile(const std::string& path, std::int64_t tokens, std::int64_t documents = 0);
 
     /// The first tokens of the documents that tokens [begin, begin + count) belong to, but `begin`
     /// in place of what is before it. Throws InputError where they do not ascend.

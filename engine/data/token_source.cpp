@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "sim/base/input_error.h"
@@ -23,16 +25,41 @@ constexpr std::int64_t kHeaderBytes = 256 * sizeof(std::int32_t);
 
 constexpr std::int64_t bytes_of(TokenWidth width) { return static_cast<std::int64_t>(width); }
 
-/// The first three numbers of a header; zeros if the file is shorter.
+/// The first numbers of a header; zeros if the file is shorter. llm.c leaves the last two 0.
 struct Header {
-    std::int32_t magic = 0, version = 0, tokens = 0;
+    std::int32_t magic = 0, version = 0, tokens = 0, learned = 0, documents = 0;
 };
 
 Header first_numbers(const ReadFile& file) {
-    std::array<std::int32_t, 3> numbers{};
+    std::array<std::int32_t, 5> numbers{};
     const auto bytes = std::as_writable_bytes(std::span(numbers));
     file.read(0, bytes.first(std::min(bytes.size(), static_cast<std::size_t>(file.size()))));
-    return {numbers[0], numbers[1], numbers[2]};
+    return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+}
+
+/// Files whose bytes are text or look like it, but are not to be learned.
+struct OtherKind {
+    std::string_view ending, what_to_do;
+};
+constexpr std::string_view kDocuments =
+    "holds documents, not tokens; turn them into tokens with ./dev data";
+constexpr std::string_view kTable =
+    "is a table; write each row as an object a line to a .jsonl file, and turn that into tokens "
+    "with ./dev data";
+constexpr std::string_view kPacked = "is compressed; unpack it first";
+constexpr OtherKind kOtherKinds[] = {
+    {".jsonl", kDocuments},   {".ndjson", kDocuments}, {".json", kDocuments},
+    {".parquet", kDocuments}, {".csv", kTable},        {".tsv", kTable},
+    {".gz", kPacked},         {".bz2", kPacked},       {".xz", kPacked},
+    {".zst", kPacked},        {".zip", kPacked},
+};
+
+void refuse_other_kinds(const std::string& path) {
+    std::string name = path;
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const OtherKind& kind : kOtherKinds)
+        if (name.ends_with(kind.ending))
+            throw InputError(fmt::format("{}: {}", path, kind.what_to_do));
 }
 
 /// Copies ids and returns the largest.
@@ -52,11 +79,8 @@ std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
 
 TokenShard::TokenShard(std::string path, bool with_documents) : file_(std::move(path)) {
     const std::int32_t magic = first_numbers(file_).magic;
-    if (this->path().ends_with(".jsonl") || this->path().ends_with(".parquet")) {
-        throw InputError(
-            fmt::format("{}: holds documents, not tokens; turn them into tokens with ./dev data",
-                        this->path()));
-    } else if (!this->path().ends_with(".bin")) {
+    refuse_other_kinds(this->path());
+    if (!this->path().ends_with(".bin")) {
         accept_text();
     } else if (magic == kUint16Magic || magic == kUint32Magic) {
         read_header();
@@ -69,19 +93,30 @@ TokenShard::TokenShard(std::string path, bool with_documents) : file_(std::move(
         const bool wide = this->path().ends_with(".u32.bin");
         accept_headerless(wide ? TokenWidth::uint32 : TokenWidth::uint16);
     }
-    if (with_documents) documents_.emplace(this->path(), tokens_);
-    std::string mask = this->path() + ".mask";
-    if (!is_there(mask)) return;
+    if (with_documents) documents_.emplace(this->path(), tokens_, documents_begin_);
+    open_mask();
+}
+
+void TokenShard::open_mask() {
+    std::string mask = path() + ".mask";
+    if (!is_there(mask)) {
+        if (learned_ == 0) return;
+        throw InputError(
+            fmt::format("{}: says that {} of its {} tokens are learned, but {} is missing, which "
+                        "says which; copy it there, or prepare the data again",
+                        path(), learned_, tokens_, mask));
+    }
     mask_.emplace(std::move(mask));
     if (mask_->size() == tokens_) return;
     throw InputError(
         fmt::format("{}: has {} bytes, expected {}, one for each token of {}; prepare both files "
-                    "again, or remove the mask to learn all tokens",
-                    mask_->path(), mask_->size(), tokens_, this->path()));
+                    "again{}",
+                    mask_->path(), mask_->size(), tokens_, path(),
+                    learned_ == 0 ? ", or remove the mask to learn all tokens" : ""));
 }
 
 void TokenShard::read_header() {
-    const auto [magic, version, tokens] = first_numbers(file_);
+    const auto [magic, version, tokens, learned, documents] = first_numbers(file_);
     width_ = magic == kUint16Magic ? TokenWidth::uint16 : TokenWidth::uint32;
     data_begin_ = kHeaderBytes;
     tokens_ = tokens;
@@ -105,6 +140,8 @@ void TokenShard::read_header() {
                         "all); the shard is damaged, download it again",
                         path(), file_.size(), tokens_, bytes_of(width_), expected_bytes));
     }
+    learned_ = std::max(learned, 0);
+    documents_begin_ = std::max(documents, 0);
 }
 
 void TokenShard::accept_headerless(TokenWidth width) {
@@ -172,11 +209,11 @@ void TokenShard::read_targets(std::int64_t begin, std::int64_t vocabulary,
     hide_unlearned(begin, out);
 }
 
-bool TokenShard::hide_unlearned(std::int64_t begin, std::span<std::int32_t> targets) const {
-    if (!mask_) return true;
+std::int64_t TokenShard::hide_unlearned(std::int64_t begin, std::span<std::int32_t> targets) const {
+    if (!mask_) return std::ssize(targets);
     std::vector<std::byte> learned(targets.size());
     mask_->read(begin, learned);
-    bool any = false;
+    std::int64_t count = 0;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         if (learned[i] > std::byte{1}) {
             throw InputError(fmt::format(
@@ -186,27 +223,33 @@ bool TokenShard::hide_unlearned(std::int64_t begin, std::span<std::int32_t> targ
         if (learned[i] == std::byte{0})
             targets[i] = -1;
         else
-            any = true;
+            ++count;
     }
-    return any;
+    return count;
 }
 
 std::uint64_t TokenShard::checksum(std::int64_t vocabulary) const {
     constexpr std::int64_t kBlock = 1 << 20;  // tokens
     Checksum checksum;
-    bool learned = false;
+    std::int64_t learned = 0;
     std::vector<std::int32_t> block;
     for (std::int64_t begin = 0; begin < tokens_; begin += kBlock) {
         block.resize(static_cast<std::size_t>(std::min(kBlock, tokens_ - begin)));
         read(begin, vocabulary, block);
         checksum.add(std::as_bytes(std::span(block)));
-        if (hide_unlearned(begin, block)) learned = true;
+        learned += hide_unlearned(begin, block);
         if (mask_) checksum.add(std::as_bytes(std::span(block)));
     }
-    if (!learned) {
+    if (learned == 0) {
         throw InputError(fmt::format(
             "{}: all {} bytes are 0, expected a 1 for each token to learn; prepare the file again",
             mask_->path(), tokens_));
+    }
+    if (learned_ > 0 && learned != learned_) {
+        throw InputError(fmt::format(
+            "{}: learns {} tokens, but {} says {}; one of them is of other data or damaged: copy "
+            "both, or prepare the data again",
+            mask_->path(), learned, path(), learned_));
     }
     return checksum.value();
 }

@@ -21,10 +21,12 @@ inline constexpr std::int64_t kByteVocabulary = 256;
 /// A file of tokens. Names that end in .bin are shards of little-endian ids. With
 /// llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520 and
 /// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
-/// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte.
-/// A mask may lie beside it, under its name with ".mask" added: a byte per token, 1 if the model
-/// learns to predict that token, 0 if not. Without one, it learns all. Where its documents begin
-/// is read only if that is asked for (DocumentFile).
+/// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte, unless
+/// its name ends like that of documents, a table or a compressed file. A mask may lie beside it,
+/// under its name with ".mask" added: a byte per token, 1 if the model learns to predict that
+/// token, 0 if not. Without one, it learns all. After the number of tokens a header may say how
+/// many are learned, so that the mask must be there, and how many documents begin. Where these
+/// begin is read only if that is asked for (DocumentFile).
 class TokenShard {
   public:
     /// Throws InputError for a file that is none of these.
@@ -43,7 +45,8 @@ class TokenShard {
     void read_targets(std::int64_t begin, std::int64_t vocabulary,
                       std::span<std::int32_t> out) const;
     /// Of all token ids as int32, the same for each width, and of the mask if there is one. Throws
-    /// as read_targets(), and InputError for a mask without any 1.
+    /// as read_targets(), and InputError for a mask without any 1, or with other than the header
+    /// says.
     std::uint64_t checksum(std::int64_t vocabulary) const;
     const std::optional<DocumentFile>& documents() const { return documents_; }
     /// Another number once its file, mask or documents were written to.
@@ -53,8 +56,9 @@ class TokenShard {
     void read_header();
     void accept_headerless(TokenWidth width);
     void accept_text();
-    /// Sets targets that are not learned to -1, and returns whether any is learned.
-    bool hide_unlearned(std::int64_t begin, std::span<std::int32_t> targets) const;
+    void open_mask();
+    /// Sets targets that are not learned to -1, and returns how many are learned.
+    std::int64_t hide_unlearned(std::int64_t begin, std::span<std::int32_t> targets) const;
 
     ReadFile file_;
     std::optional<ReadFile> mask_;
@@ -62,6 +66,7 @@ class TokenShard {
     TokenWidth width_ = TokenWidth::byte;
     std::int64_t data_begin_ = 0;  ///< bytes
     std::int64_t tokens_ = 0;
+    std::int64_t learned_ = 0, documents_begin_ = 0;  ///< as the header says, or 0
 };
 
 /// Token files in the given order.

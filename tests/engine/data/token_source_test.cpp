@@ -1,5 +1,7 @@
 #include "engine/data/token_source.h"
 
+#include <filesystem>
+
 #include "tests/catch.h"
 #include "tests/engine/data/temp_folder.h"
 
@@ -10,11 +12,14 @@ namespace {
 /// A shard with llm.c's header of 256 int32.
 template <typename Id>
 std::string with_header(std::int32_t magic, std::int32_t version, std::int32_t count,
-                        const std::vector<Id>& ids) {
+                        const std::vector<Id>& ids, std::int32_t learned = 0,
+                        std::int32_t documents = 0) {
     std::vector<std::int32_t> header(256, 0);
     header[0] = magic;
     header[1] = version;
     header[2] = count;
+    header[3] = learned;
+    header[4] = documents;
     return TempFolder::bytes_of(header) + TempFolder::bytes_of(ids);
 }
 
@@ -199,6 +204,50 @@ TEST_CASE("tokens: a wrong mask is refused with what is wrong", "[data]") {
     CHECK(fingerprint_error() == mask +
                                      ": all 3 bytes are 0, expected a 1 for each token to "
                                      "learn; prepare the file again");
+}
+
+TEST_CASE("tokens: a mask that belongs to a file cannot be lost", "[data]") {
+    const TempFolder temp;
+    const std::string file = temp.write("a.bin", with_header(20240520, 1, 3, Ids16{5, 6, 7}, 2));
+    const std::string mask = file + ".mask";
+    CHECK(tokens_error({file}) ==
+          file + ": says that 2 of its 3 tokens are learned, but " + mask +
+              " is missing, which says which; copy it there, or prepare the data again");
+    temp.write("a.bin.mask", std::string("\0\1\1", 3));
+    open_tokens({file}, 10).fingerprint();
+    temp.write("a.bin.mask", std::string("\1\1\1", 3));
+    CHECK(input_error_of([&] { open_tokens({file}, 10).fingerprint(); }) ==
+          mask + ": learns 3 tokens, but " + file +
+              " says 2; one of them is of other data or damaged: copy both, or prepare the data "
+              "again");
+    temp.write("a.bin.mask", "\1");
+    CHECK(tokens_error({file}) == mask + ": has 1 bytes, expected 3, one for each token of " +
+                                      file + "; prepare both files again");
+}
+
+TEST_CASE("tokens: documents of another file are refused", "[data]") {
+    const TempFolder temp;
+    const std::string file = temp.write("a.bin", with_header(20240520, 1, 3, Ids16{5, 6, 7}, 0, 2));
+    temp.write_numbers("a.bin.documents", std::vector<std::int64_t>{0, 1});
+    open_tokens({file}, 10, true);
+    temp.write_numbers("a.bin.documents", std::vector<std::int64_t>{0, 1, 2});
+    open_tokens({file}, 10);
+    CHECK(input_error_of([&] { open_tokens({file}, 10, true); }) ==
+          file + ".documents: has 3 documents, but " + file +
+              " says 2; one of them is of other data or damaged: copy both, or prepare the data "
+              "again");
+}
+
+TEST_CASE("tokens: files that are neither tokens nor text are refused by their names", "[data]") {
+    const TempFolder temp;
+    for (const char* name : {"a.jsonl", "A.JSONL", "a.ndjson", "a.json", "a.parquet"})
+        CHECK(tokens_error({temp.write(name, "{}")}) ==
+              temp.path(name) +
+                  ": holds documents, not tokens; turn them into tokens with ./dev data");
+    CHECK_THAT(tokens_error({temp.write("a.CSV", "a,b")}),
+               ContainsSubstring("a.CSV: is a table; write each row as an object a line"));
+    CHECK_THAT(tokens_error({temp.write("a.jsonl.gz", "x")}),
+               ContainsSubstring("a.jsonl.gz: is compressed; unpack it first"));
 }
 
 TEST_CASE("tokens: a wrong id in any file is found before all of them are read", "[data]") {
