@@ -101,8 +101,11 @@ void WholeRun::start_parameters() {
         spikes_.continue_from(state_.recent);
         divergence_.continue_from(state_.divergence);
         sampler_->seek(state_.data_position);
-        if (const auto since = state_.divergence.far_worse_since())
-            say(fmt::format("note: {}\n", checkpoints_->advice_after_divergence(since)));
+        // One high norm may be that of a single batch.
+        const DivergenceMemory& was = state_.divergence;
+        if (was.loss_rise.is_sure || was.no_gradient.is_sure)
+            say(fmt::format("note: {}\n",
+                            checkpoints_->advice_after_divergence(was.far_worse_since())));
         if (state_.step >= settings_.steps)
             say(fmt::format("all {} steps are done; give more --steps to continue\n",
                             settings_.steps));
