@@ -57,7 +57,6 @@ void DivergenceWatch::judge_norm(std::int64_t step, double norm) {
 
 void DivergenceWatch::judge_loss(std::int64_t step, double loss) {
     DivergenceMemory& m = memory_;
-    constexpr std::int64_t kLastsFor = 3;  // steps that one odd batch does not make
     const auto seen = static_cast<double>(m.steps);
     if (m.steps >= kFirstJudged) {
         // Few steps know the deviation badly: five of one batch each may be alike by chance.
@@ -67,9 +66,11 @@ void DivergenceWatch::judge_loss(std::int64_t step, double loss) {
         extend(m.loss_rise, step, loss > std::min(m.lowest_loss + rise, knows_nothing),
                loss > std::min(m.lowest_loss + 2 * rise, knows_nothing));
         if (m.loss_rise.since) {
-            const bool lasts = step - *m.loss_rise.since + 1 >= kLastsFor;
-            has_diverged_ = has_diverged_ || loss > knows_nothing ||
-                            (lasts && m.loss_rise.is_sure && loss > m.lowest_loss + 4 * rise);
+            // One odd batch makes a loss of any size, but not many steps in a row.
+            const std::int64_t steps = step - *m.loss_rise.since + 1;
+            const bool is_lost = steps >= 2 && loss > knows_nothing;
+            const bool lasts = steps >= 3 && m.loss_rise.is_sure;
+            has_diverged_ = has_diverged_ || is_lost || (lasts && loss > m.lowest_loss + 4 * rise);
             return;
         }
     }
