@@ -50,6 +50,7 @@ record_machine() {
 train() {
     local report=$out/$1/$2.json log=$out/$1/$2.log name=$2 start=$SECONDS
     shift 2
+    [[ " $* " == *" --clipping "* ]] || set -- --clipping speculative "$@"
     [ ! -s "$report" ] || return 0
     mkdir -p "$(dirname "$report")"
     if ! "$program" --plan given --data "$text" --learning-rate 1e-4 --warmup-steps 5 --max-norm 1000 "$@" \

@@ -53,10 +53,11 @@ void check_training(const TrainingSpec& training, const TrainSettings& settings)
         throw InputError(fmt::format(
             "--schedule: sluice-train runs only {}; the other schedules are for predictions",
             Schedule()->name));
-    if (settings.on_spike == OnSpike::skip && training.clipping != Clipping::exact)
-        throw InputError(
-            "--on-spike skip needs --clipping exact, with which a step updates nothing before its "
-            "norm is known");
+    if (settings.on_spike == OnSpike::skip && !training.updates_after_norm())
+        throw InputError(fmt::format(
+            "--on-spike skip is given with --clipping {}, which updates before the norm is known; "
+            "give --clipping auto",
+            option_text(training, training_option("clipping"))));
 }
 
 int train(const TrainFlags& flags) {
@@ -91,8 +92,7 @@ int train(const TrainFlags& flags) {
     check_training(training, settings);
     settings.expected = plan.expected;
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
-    const bool writes = flags.report || flags.trace || flags.timeline,
-               measure = writes || plan.expected;
+    const bool measure = flags.report || flags.trace || flags.timeline || plan.expected;
     const RunResult result =
         run_training(model, training, settings, checkpoints ? &*checkpoints : nullptr, measure);
     // As a shell reports what a signal ended: `train && publish` must not go on.
@@ -103,22 +103,20 @@ int train(const TrainFlags& flags) {
             "interrupted after step {} of {}{}\n", result.steps_done, settings.steps,
             saved ? fmt::format("; --resume goes on from step {}", result.steps_done) : ""));
     if (!measure) return unfinished;
-    if (!result.report) {
+    if (flags.report) write_file(*flags.report, report_json(result.ran));
+    if (!result.why_not_measured.empty()) {
         say_on_stderr(fmt::format(
-            "sluice-train: no step was measured: a measurement needs two consecutive steps "
-            "after the third, without a checkpoint or a validation after them{}\n",
-            training.clipping == Clipping::speculative
-                ? ", and not redone by speculative clipping; give more --steps, or --clipping exact"
-                : "; give more --steps"));
-        return unfinished != 0 ? unfinished : writes ? 1 : 0;
+            "sluice-train: {}{}\n", result.why_not_measured,
+            flags.trace || flags.timeline ? "; --trace and --timeline are not written" : ""));
+        return unfinished;
     }
-    if (flags.report) write_file(*flags.report, report_json(*result.report));
-    if (flags.trace) write_file(*flags.trace, report_chrome_trace(*result.report));
-    if (flags.timeline) write_file(*flags.timeline, to_svg(step_picture(*result.report)));
-    say(report_text(*result.report));
-    if (plan.expected)
-        say(fmt::format("\n{}{}\n", to_text(expected_table(*plan.expected, *result.report)),
-                        largest_difference(*plan.expected, *result.report)));
+    if (flags.trace) write_file(*flags.trace, report_chrome_trace(result.ran));
+    if (flags.timeline) write_file(*flags.timeline, to_svg(step_picture(result.ran)));
+    say(report_text(result.ran));
+    if (!plan.expected) return unfinished;
+    const ExpectedStep expected = plan.expected->of(result.ran.step.measured->ahead);
+    say(fmt::format("\n{}{}\n", to_text(expected_table(expected, result.ran)),
+                    largest_difference(expected, result.ran)));
     return unfinished;
 }
 

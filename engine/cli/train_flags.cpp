@@ -87,7 +87,7 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
                s.on_spike = static_cast<OnSpike>(place_in(kOnSpikeNames, name));
            },
            "at a spike of loss or norm: go-on, skip (the step changes nothing; needs --clipping "
-           "exact) or stop")
+           "auto or exact) or stop")
         ->group("Optimizer")
         ->check(one_of(kOnSpikeNames, "--on-spike", "go-on, skip or stop"))
         ->default_str("go-on");

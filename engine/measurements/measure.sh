@@ -9,6 +9,7 @@ mkdir -p "$out"
 train() {
     local name=$1
     shift
+    [[ " $* " == *" --clipping "* ]] || set -- --clipping speculative "$@"
     "$program" --plan given --data "$text" --learning-rate 1e-4 --warmup-steps 5 "$@" \
         --report "$out/$name.json" --trace "$out/$name-trace.json" --timeline "$out/$name.svg" >"$out/$name.txt"
     grep -E '^(step .* 0:00 left|speed)' "$out/$name.txt" | sed "s/^/$name: /"
@@ -68,7 +69,7 @@ small=(--model qwen2.5-7b --untied --batch 32 --steps 9 --max-norm 1000 --learni
 train 7b-batch-32-24-gb-deferred-12 "${small[@]}" --checkpoints host --resident-layers 1 --resident-tables both --deferred-layers 12
 train 7b-batch-32-24-gb-host-kept-10 "${small[@]}" --micro-batch 16 --resident-layers 2 --host-kept-layers 10
 # One step of minutes is too few for a report: the log has its time.
-"$program" --plan given --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --feed-forward-chunk-tokens 16384 \
+"$program" --plan given --data "$text" --learning-rate 1e-4 --model qwen2.5-7b --untied --batch 1 --seq 524288 --max-norm 1000 --clipping speculative --feed-forward-chunk-tokens 16384 \
     --saved-inputs half --checkpoints host --keep-attention-layers 27 --resident-tables both --steps 1 --log "$out/7b-1-by-524288.jsonl"
 train 7b-batch-32-tiles --model qwen2.5-7b --untied --batch 32 --steps 8 --max-norm 1000 --resident-layers 11 --resident-tables both --recompute none
 train 3b-batch-32-tiles --model qwen2.5-3b --untied --batch 32 --steps 10 --max-norm 1000 --resident-layers 36 --resident-tables both --recompute none
@@ -119,5 +120,5 @@ planned 7b-batch-64-exact-planned 7 --model qwen2.5-7b --untied -- --batch 64 --
 planned 7b-8-by-4096-exact-planned 9 --model qwen2.5-7b --untied -- --batch 8 --seq 4096 --clipping exact
 planned 14b-batch-32-exact-planned 6 --model qwen2.5-14b -- --batch 32 --clipping exact
 limit=(--max-norm 1000 --learning-rate 1e-4)
-planned 7b-batch-32-fp8-planned 11 --model qwen2.5-7b --untied -- --batch 32 --compute fp8 --kept-bits 8 --head-gradients fp8
-planned 7b-batch-128-fp8-planned 6 --model qwen2.5-7b --untied -- --batch 128 --compute fp8 --kept-bits 8 --head-gradients fp8
+planned 7b-batch-32-fp8-planned 11 --model qwen2.5-7b --untied -- --batch 32 --clipping speculative --compute fp8 --kept-bits 8 --head-gradients fp8
+planned 7b-batch-128-fp8-planned 6 --model qwen2.5-7b --untied -- --batch 128 --clipping speculative --compute fp8 --kept-bits 8 --head-gradients fp8

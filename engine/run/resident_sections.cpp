@@ -25,14 +25,10 @@ GradientRange ResidentSections::gradient(int section) const {
 }
 
 void ResidentSections::update(int section, UpdatePass pass, const AdamWStep& step) {
-    device_.kernels().adamw({pass, step,
-                             has(section) ? store_.block(section) : buffers_.visit(section),
-                             store_.decay_ranges(section), gradient(section), buffers_.sums()});
-}
-
-void ResidentSections::rewind(int section, const AdamWStep& step) {
     device_.kernels().adamw(
-        {UpdatePass::rewind, step, store_.block(section), store_.decay_ranges(section), {}});
+        {pass, step, has(section) ? store_.block(section) : buffers_.visit(section),
+         store_.decay_ranges(section),
+         pass == UpdatePass::rewind ? GradientRange() : gradient(section), buffers_.sums()});
 }
 
 }  // namespace sluice

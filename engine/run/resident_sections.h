@@ -19,7 +19,6 @@ class ResidentSections {
     /// On the compute lane, from the section's gradient; does nothing if loss or norm are not
     /// finite.
     void update(int section, UpdatePass pass, const AdamWStep& step);
-    void rewind(int section, const AdamWStep& step);
 
   private:
     /// On the device.

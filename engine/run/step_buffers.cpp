@@ -152,7 +152,7 @@ class Parts {
 std::vector<Bytes> place_gradients(const TrainingSpec& training, const ParameterStore& store,
                                    const ModelSpec& model, Parts& parts) {
     std::vector<Bytes> places, in_turn;
-    const bool hold = training.clipping == Clipping::exact;
+    const bool hold = training.updates_after_norm();
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
     Bytes largest = 0;
     for (int layer = 0; layer < store.layers(); ++layer)

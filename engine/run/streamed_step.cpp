@@ -34,10 +34,10 @@ float loss_scale(std::span<const std::int32_t> targets) {
 /// Whether a step that only finds the loss leaves the operation out.
 constexpr bool only_trains(OperationKind kind) {
     return kind == OperationKind::backward || kind == OperationKind::update ||
-           kind == OperationKind::update_moments || kind == OperationKind::embedding_backward ||
-           kind == OperationKind::copy_kept_out || kind == OperationKind::copy_kept_in ||
-           kind == OperationKind::copy_states_in || kind == OperationKind::copy_weights_out ||
-           kind == OperationKind::copy_states_out;
+           kind == OperationKind::update_ahead || kind == OperationKind::update_moments ||
+           kind == OperationKind::embedding_backward || kind == OperationKind::copy_kept_out ||
+           kind == OperationKind::copy_kept_in || kind == OperationKind::copy_states_in ||
+           kind == OperationKind::copy_weights_out || kind == OperationKind::copy_states_out;
 }
 
 }  // namespace
@@ -66,13 +66,14 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
           resident_embedding() ? OperationKind::clip_gradients : OperationKind::scatter_embeddings,
           kEmbeddingLayer)),
       first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
+      updates_ahead_(sections_ahead()),
       other_rows_later_(count_embedding_updates(program_) > 1),
       runner_(
           program_, device, [this](OperationId id, std::int64_t step) { work(id, step); },
           std::move(choose)) {}
 
 StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& adam,
-                              double max_norm, const StepLimits& limits) {
+                              double max_norm, const StepLimits& limits, bool ahead) {
     max_norm_ = max_norm;
     limits_ = limits;
     State fresh;
@@ -82,6 +83,7 @@ StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& 
     fresh.loss_scale = loss_scale(now.targets);
     const bool speculates = training_.clipping == Clipping::speculative;
     fresh.adam.gradient_scale = speculates ? static_cast<float>(last_factor_) : 1;
+    fresh.outcome.ahead = ahead && training_.clipping == Clipping::automatic;
     const State& done = run(fresh);
     if (!done.outcome.finite) return done.outcome;
     const double factor = done.outcome.clip_factor;
@@ -141,6 +143,8 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
             return backward(op, step);
         case OperationKind::copy_gradients_out:
             return copy_gradients_out(op, step);
+        case OperationKind::update_ahead:
+            return update_ahead(op, step);
         case OperationKind::update:
             return update(op, id, step);
         case OperationKind::update_moments:

@@ -34,11 +34,13 @@ struct StepOutcome {
     double loss = 0;           ///< mean over the targets that count; 0 if none does
     double gradient_norm = 0;  ///< before clipping
     double clip_factor = 1;
-    bool redone = false;   ///< speculative clipping had guessed another factor
-    bool skipped = false;  ///< beyond a limit
+    bool redone = false;     ///< speculative clipping had guessed another factor
+    bool ahead = false;      ///< updates began before the norm was known
+    bool corrected = false;  ///< then it clipped, so that they were taken back and done again
+    bool skipped = false;    ///< beyond a limit
     /// Whether loss and gradients were finite. If not, the step has stopped. Nothing was updated if
-    /// the loss was not finite or clipping is exact; else layers above the one whose gradients were
-    /// not may have been.
+    /// the loss was not finite or all updates wait for the norm; else layers above the one whose
+    /// gradients were not may have been.
     bool finite = true;
 };
 
@@ -52,9 +54,10 @@ class StreamedStep {
 
     /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
-    /// here. `limits` hold where clipping is exact, since all updates then wait for the norm.
+    /// here. `limits` hold where all updates wait for the norm. With --clipping auto and `ahead`
+    /// they do not, where the plan is ClippedStep::ahead: the step expects that nothing is clipped.
     StepOutcome run(StepTokens now, StepTokens next, const AdamWStep& adam, double max_norm,
-                    const StepLimits& limits = {});
+                    const StepLimits& limits = {}, bool ahead = false);
     /// The loss on `now` (StepOutcome::loss); parameters and optimizer stay as they are. Otherwise
     /// as run(): `next` are the tokens of the next call.
     double evaluate(StepTokens now, StepTokens next);
@@ -104,11 +107,20 @@ class StreamedStep {
     void copy_gradients_out(const Operation& op, std::int64_t step);
     /// Of a visiting layer, in or out.
     void copy_states(const Operation& op, std::int64_t step);
+    void update_ahead(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
     /// Of a section whose parameters were updated alone.
     void update_moments(const Operation& op, std::int64_t step);
     void update_on_host(int section, UpdatePass pass, const AdamWStep& step,
                         GradientRange gradient);
+    /// Those that the plan can update before the norm is known.
+    std::vector<bool> sections_ahead() const;
+    template <class Use>
+    static void each_pass(const State& state, bool was_ahead, const Use& use);
+    /// The section was updated before the norm was known.
+    bool was_ahead(const State& state, int section) const {
+        return state.outcome.ahead && updates_ahead_[static_cast<std::size_t>(section)];
+    }
     void gather_on_device();
     void sum_rows_on_device(std::int64_t step);
     /// Sums the rows' gradients on the host.
@@ -149,6 +161,7 @@ class StreamedStep {
     ResidentSections resident_;
     EmbeddingRows rows_;
     OperationId norm_known_ = 0, first_rows_ = 0;
+    std::vector<bool> updates_ahead_;
     /// Whether the plan updates rows that the next batch does not use in a separate operation; not
     /// if a batch may use all rows.
     bool other_rows_later_ = true;

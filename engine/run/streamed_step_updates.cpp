@@ -127,36 +127,75 @@ void StreamedStep::update_on_host(int section, UpdatePass pass, const AdamWStep&
     codes_.has(section) ? codes_.rewrite(section, update) : update({});
 }
 
+std::vector<bool> StreamedStep::sections_ahead() const {
+    std::vector<bool> out(static_cast<std::size_t>(store_.sections()));
+    for (const Operation& op : program_.operations)
+        if (op.kind == OperationKind::update_ahead) out[static_cast<std::size_t>(op.layer)] = true;
+    return out;
+}
+
+void StreamedStep::update_ahead(const Operation& op, std::int64_t step) {
+    State& s = state(step);
+    const int section = section_of(op);
+    if (!s.outcome.ahead || !finite(s, *host_buffers_.sums(section))) return;
+    announce(section);
+    update_on_host(section, UpdatePass::update, s.adam, {.bf16 = host_buffers_.gradients(section)});
+}
+
+/// Calls `use` with the passes over a section after the norm. Where this clips after all, updates
+/// ahead are taken back and done again from the gradients that were held; sections that waited then
+/// go the same way, so that bits do not depend on homes.
+template <class Use>
+void StreamedStep::each_pass(const State& s, bool was_ahead, const Use& use) {
+    if (!s.outcome.corrected) return use(s.pass, s.adam);
+    AdamWStep ahead = s.adam, corrected = s.adam;
+    ahead.gradient_scale = corrected.speculated_scale = 1;
+    if (!was_ahead) use(UpdatePass::update, ahead);
+    use(UpdatePass::rewind, ahead);
+    use(UpdatePass::redo, corrected);
+}
+
 void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step) {
     State& s = state(step);
     const int section = section_of(op);
+    const auto on_host = [&](int of, bool was_ahead, const std::uint16_t* gradient) {
+        each_pass(s, was_ahead, [&](UpdatePass pass, const AdamWStep& adam) {
+            update_on_host(of, pass, adam, {.bf16 = gradient});
+        });
+    };
     if (op.lane == Lane::compute) {
-        if (s.updates()) resident_.update(section, s.pass, s.adam);
-        return;
+        if (!s.updates()) return;
+        return each_pass(s, false, [&](UpdatePass pass, const AdamWStep& adam) {
+            resident_.update(section, pass, adam);
+        });
     }
     if (op.layer != kEmbeddingLayer) {
         if (!finite(s, *host_buffers_.sums(section)) || !s.updates()) return;
+        const bool ahead = was_ahead(s, section);
+        if (ahead && !s.outcome.corrected) return;
         announce(section);
-        const bool later = has_late_moments(model_, training_, op.layer);
-        update_on_host(section, later ? UpdatePass::parameters : s.pass, s.adam,
-                       {.bf16 = host_buffers_.gradients(section)});
-        return;
+        const std::uint16_t* const gradient = host_buffers_.gradients(section);
+        if (has_late_moments(model_, training_, op.layer) && !s.outcome.corrected)
+            return update_on_host(section, UpdatePass::parameters, s.adam, {.bf16 = gradient});
+        return on_host(section, ahead, gradient);
     }
     if (!s.updates()) return;
     announce(section);
     const bool first = id == first_rows_;
-    rows_.update(step, s.pass, s.adam, tied_gradient(), first);
-    if (!other_rows_later_) rows_.update(step, s.pass, s.adam, tied_gradient(), false);
+    each_pass(s, false, [&](UpdatePass pass, const AdamWStep& adam) {
+        rows_.update(step, pass, adam, tied_gradient(), first);
+        if (!other_rows_later_) rows_.update(step, pass, adam, tied_gradient(), false);
+    });
     if (!first || !model_.tied_embeddings) return;
     // The final norm of a tied model, whose head has nothing else.
     announce(store_.head());
-    update_on_host(store_.head(), s.pass, s.adam, {.bf16 = tied_gradient() + head_.norm().offset});
+    on_host(store_.head(), false, tied_gradient() + head_.norm().offset);
 }
 
 void StreamedStep::update_moments(const Operation& op, std::int64_t step) {
     const State& s = state(step);
     const int section = section_of(op);
-    if (!s.updates()) return;
+    if (!s.updates() || s.outcome.corrected || was_ahead(s, section)) return;
     adamw(pool_, UpdatePass::moments, s.adam, store_.block(section), store_.decay_ranges(section),
           {.bf16 = host_buffers_.gradients(section)});
 }
@@ -176,12 +215,13 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     if (!s.finite) return;
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
     // Else updates may be at work.
-    if (training_.clipping == Clipping::exact && !s.evaluates)
+    if (training_.updates_after_norm() && !s.evaluates && !s.outcome.ahead)
         s.outcome.skipped =
             s.outcome.loss > limits_.loss || s.outcome.gradient_norm > limits_.gradient_norm;
     if (s.pass == UpdatePass::redo || training_.clipping == Clipping::off) return;
     s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
-    if (training_.clipping != Clipping::exact) return;
+    if (!training_.updates_after_norm()) return;
+    s.outcome.corrected = s.outcome.ahead && s.outcome.clip_factor != 1;
     s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
     // Their states leave the device on another lane, later.
     for (int layer = 0; layer < store_.layers() && s.updates() && !s.evaluates; ++layer)
@@ -193,7 +233,7 @@ StepOutcome StreamedStep::redo(const State& clipped) {
     runner_.finish();
     for (int section = 0; section < store_.sections(); ++section) {
         if (resident_.has(section))
-            resident_.rewind(section, clipped.adam);
+            resident_.update(section, UpdatePass::rewind, clipped.adam);
         else
             update_on_host(section, UpdatePass::rewind, clipped.adam, {});
     }

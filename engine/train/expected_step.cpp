@@ -123,6 +123,16 @@ ExpectedStep parse_expected_step(const std::string& text, const std::string& fil
             lane->has("exposed_s") ? lane->number("exposed_s", 0, kMost) : 0};
     }
     out.rates = read_rates(root, out.step);
+    out.step_ahead = root.number_or_none("step_if_nothing_is_clipped_s", 0, kMost);
+    return out;
+}
+
+ExpectedStep ExpectedStep::of(bool ahead) const {
+    ExpectedStep out = *this;
+    if (!ahead || !step_ahead) return out;
+    out.step = *step_ahead;
+    out.lanes = {};
+    out.rates.reset();
     return out;
 }
 
@@ -176,6 +186,7 @@ Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measu
 
 std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
     const Deviation most = largest_deviation(expected, measured);
+    if (most.longer == 0) return "";
     return fmt::format("most of the difference: {} {} is {} {} than predicted, {} of the step",
                        lane_words(most.lane), most.lane == Lane::compute ? "time" : "exposed time",
                        format_seconds(std::abs(most.longer)),

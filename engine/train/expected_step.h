@@ -26,6 +26,12 @@ struct ExpectedStep {
     Bytes device = 0, host = 0;                          ///< at most
     std::array<std::optional<Times>, kLaneCount> lanes;  ///< empty: the plan does not use it
     std::optional<ExpectedRates> rates;                  ///< empty: the prediction has none
+    /// With --clipping auto, a step that clips nothing; empty: it is as long, or nearly.
+    std::optional<Seconds> step_ahead;
+
+    /// Of a step whose updates began before its norm was known, or waited for it. Lanes and rates
+    /// are of those that wait.
+    ExpectedStep of(bool ahead) const;
 };
 
 /// Throws InputError if the text is no prediction of `sluice predict --json`, or its plan does not
@@ -44,7 +50,7 @@ Table expected_table(const ExpectedStep& expected, const TimedPlan& measured);
 std::string against_plan(const ExpectedStep& expected, const TimedPlan& measured);
 
 /// "most of the difference: optimizer exposed time is 80.0 ms longer than predicted, 4.0% of the
-/// step".
+/// step"; "" if the prediction has no lanes.
 std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured);
 
 }  // namespace sluice

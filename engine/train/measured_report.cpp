@@ -89,6 +89,7 @@ TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps
     std::tie(measured.low, measured.high) = steps.spread();
     measured.activations = fp32 ? Precision::fp32 : Precision::bf16;
     measured.redone = run.redone;
+    measured.ahead = run.ahead;
     measured.gpu_watts = run.gpu_watts.value_or(0);
     if (run.expected && run.host_rates.known()) {
         measured.host_rates = run.host_rates;

@@ -58,6 +58,7 @@ struct RunMeasurements {
     std::optional<double> gpu_watts;
     HostRates host_rates = {};  ///< at its start
     std::optional<ExpectedRates> expected = {};
+    bool ahead = false;  ///< updates of the measured steps began before their norm was known
 };
 
 /// The report of the plan that ran. Precondition: `steps` is not empty.

@@ -27,6 +27,7 @@ std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
     if (o.skipped) marks.push_back("skipped");
     if (o.clip_factor < 1) marks.push_back("clipped");
     if (o.redone) marks.push_back("redone");
+    if (o.corrected) marks.push_back("corrected");
     const std::string marked = marks.empty() ? "" : fmt::format(" ({})", fmt::join(marks, ", "));
     return fmt::format(
         "step {}/{}  loss {:.4f}{}  norm {:.3f}{}  lr {:.2e}  {} tokens/s{}  device {}  host {}  "
@@ -74,7 +75,7 @@ void Progress::report(const StepRecord& record) {
     constexpr int kMany = 10;
     if (redone_in_row_ == kMany) {
         say(fmt::format(
-            "note: the last {} steps were clipped and redone; --clipping exact holds 2 bytes a "
+            "note: the last {} steps were clipped and redone; --clipping auto holds 2 bytes a "
             "parameter more and is faster here\n",
             kMany));
     }

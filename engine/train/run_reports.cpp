@@ -12,6 +12,8 @@
 namespace sluice {
 namespace {
 
+constexpr std::int64_t kWarmUp = 3;  // the first steps build plans and fill caches
+
 RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
     const PlannedStep plan =
         run.activations == DType::fp32 ? with_double_device_memory(run.plan) : run.plan;
@@ -45,15 +47,22 @@ void RunReports::add(const StepRecord& record, std::int64_t distinct_tokens, Str
     redone_ += record.outcome.redone ? 1 : 0;
     most_device_ = std::max(most_device_, record.device);
     most_host_ = std::max(most_host_, record.host);
-    // The first steps build plans and fill caches; the previous step is the one that is measured.
-    constexpr std::int64_t kWarmUp = 3;
-    const bool disturbs = record.validation_loss || record.saving || record.outcome.skipped;
-    if (measures_ && record.outcome.finite && record.step > done_ + kWarmUp &&
-        !record.outcome.redone && !disturbs && !disturbed_)
-        measured_.add(run_.plan.program, {step.intervals_of_step_before(), distinct_before_});
+    const StepOutcome& outcome = record.outcome;
+    const bool disturbs =
+        record.validation_loss || record.saving || outcome.skipped || outcome.corrected;
+    const bool counts = measures_ && outcome.finite && record.step > done_ + kWarmUp &&
+                        !outcome.redone && !disturbs && !disturbed_ &&
+                        outcome.ahead == ahead_before_;
+    // The previous step is the one that is measured.
+    if (counts)
+        measured_[outcome.ahead ? 1 : 0].add(run_.plan.program,
+                                             {step.intervals_of_step_before(), distinct_before_});
     else
-        measured_.pause();
+        pause();
+    ++steps_;
+    disturbed_steps_ += disturbs || outcome.redone ? 1 : 0;
     disturbed_ = disturbs;
+    ahead_before_ = outcome.ahead;
     distinct_before_ = distinct_tokens;
     if (watch_) watch_->add(record);
     look_at_machine();
@@ -74,11 +83,32 @@ void RunReports::look_at_machine() {
 }
 
 std::optional<TimedPlan> RunReports::measured(const StepWatch& watch) const {
-    if (measured_.empty()) return std::nullopt;
+    const auto& [waited, ahead] = measured_;
+    if (waited.empty() && ahead.empty()) return std::nullopt;
+    const auto count = [](const MeasuredSteps& of) { return of.empty() ? 0 : of.count(); };
     RunMeasurements run{run_.activations, most_device_, most_host_, redone_, watch.gpu_watts()};
+    run.ahead = count(ahead) > count(waited);
     run.host_rates = run_.host_rates;
-    if (settings_.expected) run.expected = settings_.expected->rates;
-    return measured_report(run_.asked, run_.plan, measured_, run);
+    if (settings_.expected) run.expected = settings_.expected->of(run.ahead).rates;
+    return measured_report(run_.asked, run_.plan, run.ahead ? ahead : waited, run);
+}
+
+TimedPlan RunReports::not_measured() const {
+    TimedPlan out{run_.asked, run_.plan, {}};
+    out.step.measured = Measurement{most_device_, most_host_};
+    if (run_.activations == DType::fp32) {
+        out.step.measured->activations = Precision::fp32;
+        out.plan = with_double_device_memory(std::move(out.plan));
+    }
+    return out;
+}
+
+std::string RunReports::why_not_measured() const {
+    return fmt::format(
+        "no step was measured: it takes two in a row after the first {} that are not redone, "
+        "corrected, skipped, saved or validated, and {} were done, {} of them so; give more "
+        "--steps",
+        kWarmUp, format_number_of(steps_, "step"), disturbed_steps_);
 }
 
 std::optional<MeasuredParts> RunReports::measured_parts(const StepWatch& watch) const {
@@ -87,8 +117,9 @@ std::optional<MeasuredParts> RunReports::measured_parts(const StepWatch& watch) 
     MeasuredParts parts;
     parts.step = step_picture(*timed);
     if (settings_.expected) {
-        parts.against_plan = against_plan(*settings_.expected, *timed);
-        parts.comparison = expected_table(*settings_.expected, *timed);
+        const ExpectedStep expected = settings_.expected->of(timed->step.measured->ahead);
+        parts.against_plan = against_plan(expected, *timed);
+        parts.comparison = expected_table(expected, *timed);
     } else {
         parts.comparison = lanes_table(timed->step);
     }

@@ -2,6 +2,7 @@
 // machine, and the measured step?
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,11 +37,16 @@ class RunReports {
     void add(const StepRecord& record, std::int64_t distinct_tokens, StreamedStep& step,
              const StepWatch& watch);
     /// Something else than a step follows the last one.
-    void pause() { measured_.pause(); }
+    void pause() {
+        for (MeasuredSteps& steps : measured_) steps.pause();
+    }
     /// A sentence for people: on standard output and on the page.
     void note(const std::string& sentence);
     /// The measured step; empty if no step could be measured.
     std::optional<TimedPlan> measured(const StepWatch& watch) const;
+    /// Then: the plan that ran and its memory, and why its step was not measured, a sentence.
+    TimedPlan not_measured() const;
+    std::string why_not_measured() const;
     /// How the run ended, a sentence.
     void end(const std::string& how, const StepWatch& watch);
 
@@ -56,8 +62,11 @@ class RunReports {
     std::optional<RunWatch> watch_;  ///< with --watch
     HealthWatch health_;
     Seconds looked_at_ = 0;
-    MeasuredSteps measured_;
-    bool disturbed_ = false;            ///< the last step, by other work
+    /// Those whose updates waited for the norm, and began before it was known.
+    std::array<MeasuredSteps, 2> measured_;
+    bool disturbed_ = false;     ///< the last step, by other work
+    bool ahead_before_ = false;  ///< the last step
+    std::int64_t steps_ = 0, disturbed_steps_ = 0;
     std::int64_t distinct_before_ = 0;  ///< of the last step
     std::int64_t redone_ = 0;
     Bytes most_device_ = 0, most_host_ = 0;

@@ -111,6 +111,10 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     for (const RecentStep& one : state.recent)
         record["recent_steps"].push_back({one.loss, one.gradient_norm});
     record["divergence"] = divergence_json(state.divergence);
+    if (state.ahead)
+        record["updates_ahead"] = {{"allowed", state.ahead->allowed},
+                                   {"calm_steps", state.ahead->calm_steps},
+                                   {"corrected_steps_ago", state.ahead->corrected_ago}};
     record["settings"] = settings;
     record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
     return record.dump(2) + "\n";
@@ -123,6 +127,11 @@ void refuse_missing_record(const std::string& path) {
         "{}: holds no {}, so it is no whole checkpoint of sluice-train; resume from another one, "
         "or start from its weights with --load",
         file.parent_path().string(), kTrainingRecordFile));
+}
+
+AheadState read_ahead(const JsonObject& record) {
+    return {record.boolean_or("allowed", false), record.integer("calm_steps", 0, kLargest),
+            record.integers("corrected_steps_ago", 1, AheadRule::kWindow)};
 }
 
 /// Throws InputError if the file has a newer format or belongs to another model.
@@ -145,6 +154,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
         for (const std::vector<double>& row : record.rows("recent_steps", 2))
             state.recent.push_back({row[0], row[1]});
     state.divergence = read_divergence(record);
+    if (const auto ahead = record.object_or_none("updates_ahead")) state.ahead = read_ahead(*ahead);
     state.settings = json["settings"].dump();
     return state;
 }

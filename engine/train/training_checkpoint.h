@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/memory/parameter_store.h"
+#include "engine/train/ahead_rule.h"
 #include "engine/train/divergence_watch.h"
 #include "engine/train/model_files.h"
 #include "engine/train/weights_file.h"
@@ -108,6 +109,7 @@ struct TrainingState {
     std::map<std::string, std::string> plan = {};  ///< training options as text, by field
     std::vector<RecentStep> recent = {};           ///< those that spikes are compared with
     DivergenceMemory divergence = {};
+    std::optional<AheadState> ahead = {};  ///< with --clipping auto
 };
 
 /// The first step whose checkpoint is not known to be good: a later step has to show it.

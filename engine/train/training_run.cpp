@@ -6,6 +6,7 @@
 #include "engine/train/run_endings.h"
 #include "engine/train/weights_file.h"
 #include "engine/train/whole_run.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -18,13 +19,12 @@ void WholeRun::prepare() {
     machine_ = machine_of_run(settings_, host_facts_, device_facts_);
     state_.plan = option_texts(training_);
     if (training_.optimizer_threads == 0)
-        training_.optimizer_threads =
-            machine_.host.adam_threads(training_.clipping == Clipping::exact);
+        training_.optimizer_threads = machine_.host.adam_threads(training_.updates_after_norm());
     if (settings_.expected && !device_facts_.is_gpu)
         say("note: the prediction is for a GPU and this run is on the CPU, so how they differ says "
             "nothing about the plan\n");
     check_plan_inputs(model_, machine_, training_);
-    plan_ = plan_streamed(model_, machine_, training_);
+    plan_ = plan_streamed(model_, machine_, training_, ClippedStep::ahead);
     save_memory_ = choose_save_memory(settings_, planned().fit, host_facts_, model_, training_);
     PlannedStep plan = planned();
     if (device_facts_.is_gpu) gpu_ = Nvml::open(attached_gpu_bus_id());
@@ -87,6 +87,19 @@ void WholeRun::allocate() {
         step_->before_update([this](int section) { saver_->before_update(section); });
     }
     last_clip_factor_ = state_.clip_factor;
+    decide_ahead();
+}
+
+/// A run that continues decides as before, so that it goes on to the same bits on any machine.
+void WholeRun::decide_ahead() {
+    if (training_.clipping != Clipping::automatic) return state_.ahead.reset();
+    if (!state_.ahead) state_.ahead = {settings_.expected && settings_.expected->step_ahead};
+    ahead_ = AheadRule(*state_.ahead);
+    if (state_.ahead->allowed && settings_.expected && settings_.expected->step_ahead)
+        say(
+            fmt::format("where nothing is clipped, updates begin before the norm is known: {} a "
+                        "step\n",
+                        format_seconds(*settings_.expected->step_ahead)));
 }
 
 void WholeRun::start_parameters() {

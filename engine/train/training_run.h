@@ -1,6 +1,8 @@
 // How does a whole training run go, from the first step to the last?
 #pragma once
 
+#include <string>
+
 #include "engine/train/run_checkpoints.h"
 #include "engine/train/run_settings.h"
 #include "sim/plan/step.h"
@@ -11,10 +13,11 @@ namespace sluice {
 
 struct RunResult {
     std::int64_t steps_done = 0;
-    bool interrupted = false;         ///< by a signal, before the last step
-    bool unsaved = false;             ///< then, since --grace left too little time
-    bool diverged = false;            ///< at its last step, with finite numbers
-    std::optional<TimedPlan> report;  ///< measured, if enough steps ran
+    bool interrupted = false;      ///< by a signal, before the last step
+    bool unsaved = false;          ///< then, since --grace left too little time
+    bool diverged = false;         ///< at its last step, with finite numbers
+    TimedPlan ran;                 ///< with the measured step, if enough steps ran
+    std::string why_not_measured;  ///< else, a sentence
 };
 
 /// Plans, prints the plan's memory, allocates, trains, saves. Throws InputError if the input is

@@ -20,8 +20,11 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
     if (saver_) record.saving = saver_->writing();
     const AdamWStep settings = adamw_step(settings_, step);
     const StepLimits limits = spikes_.limits();
+    // A step that may be skipped waits for its norm.
+    const bool skips = settings_.on_spike == OnSpike::skip;
     record.outcome = step_->run(tokens_of(now), tokens_of(next), settings, settings_.max_norm,
-                                settings_.on_spike == OnSpike::skip ? limits : StepLimits());
+                                skips ? limits : StepLimits(), ahead_.next_is_ahead() && !skips);
+    ahead_.add(record.outcome.ahead, record.outcome.clip_factor != 1);
     const auto& [loss, norm] = std::pair(record.outcome.loss, record.outcome.gradient_norm);
     record.spike = loss > limits.loss || norm > limits.gradient_norm;
     if (record.outcome.finite) spikes_.add({loss, norm});
@@ -38,7 +41,8 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
     record.device = device_->memory_in_use() - device_facts_.context;
     record.host = read_process_memory().resident().value_or(0);
     if (saver_) record.held = saver_->take_held();
-    if (settings_.expected) record.plan_share = settings_.expected->step / record.seconds;
+    if (settings_.expected)
+        record.plan_share = settings_.expected->of(record.outcome.ahead).step / record.seconds;
     return record;
 }
 
@@ -125,6 +129,7 @@ void WholeRun::save(std::int64_t step, std::int64_t position, bool last) {
     now.step = step;
     now.data_position = position;
     now.clip_factor = last_clip_factor_;
+    if (state_.ahead) now.ahead = ahead_.state();
     now.recent = spikes_.recent();
     now.divergence = divergence_.memory();
     saver_->save(now, last, start);
@@ -206,7 +211,12 @@ RunResult WholeRun::go(bool measure) {
                               result.interrupted ? "Interrupted" : "Finished", result.steps_done,
                               settings_.steps, result.diverged ? "; " + diverged_ + "." : "."),
                   watch_);
-    result.report = reports_->measured(watch_);
+    if (auto measured = reports_->measured(watch_)) {
+        result.ran = *std::move(measured);
+    } else {
+        result.ran = reports_->not_measured();
+        result.why_not_measured = reports_->why_not_measured();
+    }
     return result;
 }
 

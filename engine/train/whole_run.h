@@ -48,6 +48,8 @@ class WholeRun {
     void start_parameters();
     /// The next batch. Throws InputError if the data are wrong, or others than at the start.
     Batch draw();
+    /// Where the checkpoint does not say whether updates may begin before the norm is known.
+    void decide_ahead();
     void train(RunResult& result);
     /// Ends the run after a step that is not finite, and at a spike if that is asked for.
     void judge(const StepRecord& record);
@@ -87,6 +89,7 @@ class WholeRun {
     std::optional<RunReports> reports_;
     DivergenceWatch divergence_;
     SpikeWatch spikes_;
+    AheadRule ahead_;
     StepWatch watch_;
     HostRates host_rates_;
     double last_clip_factor_ = 1;

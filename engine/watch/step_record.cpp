@@ -22,6 +22,8 @@ const std::vector<RecordedNumber>& recorded_numbers() {
          [](R r) { return Json(r.outcome.gradient_norm); }},
         {"clip_factor", "optimizer/clip_factor", [](R r) { return Json(r.outcome.clip_factor); }},
         {"redone", "", [](R r) { return Json(r.outcome.redone); }},
+        {"ahead", "", [](R r) { return r.outcome.ahead ? Json(true) : Json(); }},
+        {"corrected", "", [](R r) { return r.outcome.corrected ? Json(true) : Json(); }},
         {"spike", "", [](R r) { return r.spike ? Json(true) : Json(); }},
         {"skipped", "", [](R r) { return r.outcome.skipped ? Json(true) : Json(); }},
         {"learning_rate", "optimizer/learning_rate", [](R r) { return Json(r.learning_rate); }},

@@ -47,7 +47,8 @@ int run_predict(const PredictFlags& flags) {
     const Prediction prediction = predict_asked(flags.asked, {.band = Wanted::Band::always,
                                                               .suggestions = true,
                                                               .remedies = true,
-                                                              .other_rates = flags.json});
+                                                              .other_rates = flags.json,
+                                                              .ahead = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
     return print(flags.json ? report_json(prediction) : folded(report_text(prediction)));

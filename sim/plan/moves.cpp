@@ -103,7 +103,7 @@ constexpr Move kMoves[] = {
      [](const Asked&) { return Values{number(Recompute::full)}; }},
     {"clipping", Effect::frees_memory,
      [](const Asked& a) {
-         return only_if(a.training.clipping == Clipping::exact, number(Clipping::speculative));
+         return only_if(a.training.updates_after_norm(), number(Clipping::speculative));
      }},
     {"feed_forward_chunk_tokens", Effect::frees_memory,
      [](const Asked& a) {

@@ -120,6 +120,7 @@ struct Measurement {
     Seconds low = 0, high = 0;
     Precision activations = Precision::bf16;
     std::int64_t redone = 0;    ///< steps that speculative clipping redid, which do not count
+    bool ahead = false;         ///< with --clipping auto: they clipped nothing, so none waited
     double gpu_watts = 0;       ///< mean over the steps, as the driver counts energy; 0: not known
     HostRates host_rates = {};  ///< at the start of the run
     /// What a plan's prediction expected, with the rates of its profile and with those above; 0: no

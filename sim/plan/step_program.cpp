@@ -58,6 +58,7 @@ const KindRow& row_of(OperationKind one) {
         {copy_kept_out, device_to_host, "kept out"},
         {copy_weights_out, device_to_host, "weights out"},
         {copy_states_out, device_to_host, "states out"},
+        {update_ahead, optimizer, "update ahead"},
         {update, optimizer, "update"},
         {update_moments, optimizer, "update moments"},
         {scatter_embeddings, optimizer, "scatter embeddings", true},

@@ -62,6 +62,7 @@ enum class OperationKind : std::uint8_t {
     copy_kept_out,
     copy_weights_out,    ///< updated on the device
     copy_states_out,     ///< all others of the states that came in
+    update_ahead,        ///< of a layer, before the norm is known, in steps that expect no clipping
     update,              ///< the optimizer on one layer
     update_moments,      ///< of a layer whose parameters were updated alone
     scatter_embeddings,  ///< gradients of token rows into the embedding's

@@ -86,6 +86,7 @@ Family family_of(OperationKind kind) {
         case OperationKind::all_reduce:
         case OperationKind::join_gradients:
             return Family::gradients;
+        case OperationKind::update_ahead:
         case OperationKind::update:
         case OperationKind::update_moments:
             return Family::update;

@@ -101,6 +101,7 @@ void add_measurement_json(Json& out, const Measurement& measured, Seconds step) 
         out["expected_step_s"] = measured.expected_step;
         out["expected_step_at_host_rates_s"] = measured.expected_step_at_host_rates;
     }
+    if (measured.ahead) out["updates_ahead"] = true;
     out["steps_measured"] = measured.steps;
 }
 
@@ -149,7 +150,8 @@ void add_memory_json(Json& out, const PlannedStep& plan) {
     out["host_timeline"] = host_timeline_json(plan.memory);
 }
 
-/// `prediction` is `r` if that is a prediction, else null.
+/// `prediction` is `r` if that is a prediction, else null. Of a run whose step could not be
+/// measured, only what is known.
 std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     Json out;
     const AskedStep& asked = r.asked;
@@ -182,11 +184,17 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     std::optional<Band> range;
     if (r.step.measured) {
         add_measurement_json(out, *r.step.measured, r.step.seconds);
+        if (r.step.intervals.empty()) {
+            add_memory_json(out, r.plan);
+            return readable_json(out);
+        }
         if (r.step.measured->high > 0) range = {r.step.measured->low, r.step.measured->high};
     } else if (prediction != nullptr) {
         range = prediction->band;
     }
     add_times_json(out, r, range);
+    if (prediction != nullptr && prediction->step_ahead)
+        out["step_if_nothing_is_clipped_s"] = *prediction->step_ahead;
     if (prediction != nullptr && prediction->other_rates)
         add_other_rates_json(out, *prediction->other_rates);
     if (prediction != nullptr) add_cost_json(out, *prediction);

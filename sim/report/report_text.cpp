@@ -95,6 +95,14 @@ void append_speed(std::string& out, const TimedPlan& r, const std::optional<Band
     out += fmt::format("bound by     {}\n", bottleneck_text(r.step));
 }
 
+void append_ahead(std::string& out, const Prediction& r) {
+    if (!r.step_ahead) return;
+    out += fmt::format("not clipped  {} a step, {} tokens/s ({}), since updates then begin early\n",
+                       format_seconds(*r.step_ahead),
+                       format_thousands(r.tokens_per_s_at(*r.step_ahead)),
+                       format_error(r.step.seconds / *r.step_ahead - 1));
+}
+
 void append_cost(std::string& out, const Prediction& r) {
     if (!r.cost) return;
     const auto usd = [&](Seconds step) { return format_usd(r.usd_per_million_tokens_at(step)); };
@@ -222,6 +230,7 @@ std::string report_text(const Prediction& prediction) {
     out += "\n";
     append_fit(out, prediction, prediction.advice);
     append_speed(out, prediction, prediction.band);
+    append_ahead(out, prediction);
     append_faster_plan(out, prediction);
     append_cost(out, prediction);
     if (const RunsToday& today = prediction.asked.runs_today; !today.runs())

@@ -94,7 +94,7 @@ int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) 
     return training.optimizer_threads > 0
                ? static_cast<int>(training.optimizer_threads)
                : machine.host.adam_threads(training.schedule->ours &&
-                                           training.clipping == Clipping::exact);
+                                           training.updates_after_norm());
 }
 
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,

@@ -89,7 +89,7 @@ class CommandLine(unittest.TestCase):
             (dict(device="gpu"), "--device"),
             (dict(precision="half"), "--precision"),
             (dict(host_memory="much"), "--host-memory"),
-            (dict(on_spike="skip"), "--clipping exact"),
+            (dict(on_spike="skip", clipping="off"), "--clipping auto"),
             (dict(plan="given"), "--plan may be auto"),
             (dict(save_memory="much"), "--save-memory"),
         ):

@@ -15,6 +15,8 @@ constexpr const char* kSchema = "sluice.claims.1";
 /// Sets the object's options in `training`; returns them as text.
 std::string read_training(const JsonObject& object, TrainingSpec& training) {
     set_options(training, object);
+    if (!training.schedule->ours && !object.has("clipping"))
+        training.clipping = TrainingSpec().clipping;
     check_training_spec(training);
     std::string words;
     for (const std::string& key : object.keys())
@@ -59,6 +61,8 @@ Claim read_claim(const JsonObject& object) {
                        "host_memory_gb", "storage_gb", "storage_read_gb_per_s",
                        "storage_write_gb_per_s", "tokens_per_s", "speedup", "gpu_busy"});
     Claim claim;
+    // What a machine can do at best: no update waits for the norm.
+    claim.training.clipping = Clipping::speculative;
     claim.id = object.text("id");
     claim.says = object.text("says");
     claim.model = read_model(object.text("model"), object.where("model"));

@@ -55,13 +55,11 @@ class PlanSearch {
             bill_beside_best();
             try_more_host_slabs();
             for (const Found& found : by_time()) try_numbers(found);
-            const std::vector<Found> keeping_none_on_host = by_time();
+            const std::vector<Found> plain = by_time();
             try_host_kept_layers();
             try_arriving_codes();
-            for (const Found& found : keeping_none_on_host)
-                try_numbers(found, &TrainingSpec::visiting_layers);
-            for (const Found& found : by_time())
-                try_numbers(found, &TrainingSpec::late_moment_layers);
+            for (const Found& one : plain) try_numbers(one, &TrainingSpec::visiting_layers);
+            for (const Found& one : by_time()) try_numbers(one, &TrainingSpec::late_moment_layers);
             try_weight_codes();
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
@@ -290,9 +288,9 @@ class PlanSearch {
 
 }  // namespace
 
-PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training, const std::set<std::string>& fixed,
-                       const PriceList& prices, BillBase base) {
+PlanChoice fastest_plan(const ModelSpec& model, const MachineSpec& machine,
+                        const TrainingSpec& training, const std::set<std::string>& fixed,
+                        const PriceList& prices, BillBase base) {
     check_training_spec(training);
     return PlanSearch(model, machine, training, fixed, prices, base).run();
 }

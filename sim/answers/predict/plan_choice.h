@@ -26,6 +26,11 @@ enum class BillBase : std::uint8_t {
 /// takes a larger part of its node than `base` only where a token gets no dearer: by the typical
 /// rent of `prices`, or by the GPUs of that part where no rent holds it. Throws InputError if the
 /// training breaks a rule.
+PlanChoice fastest_plan(const ModelSpec& model, const MachineSpec& machine,
+                        const TrainingSpec& training, const std::set<std::string>& fixed,
+                        const PriceList& prices = {}, BillBase base = BillBase::least_part);
+/// The same, but a plan for --clipping auto may give up a little in steps that clip, for those that
+/// do not (step_ahead.h), and clips speculatively where no other plan fits.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
                        const PriceList& prices = {}, BillBase base = BillBase::least_part);

@@ -16,10 +16,10 @@ bool PlanSpace::may_set(const char* field) const {
 }
 
 bool PlanSpace::may_try(Layers layers) const {
-    const bool exact = asked_.clipping == Clipping::exact;
-    if (layers == &TrainingSpec::deferred_layers) return !exact && may_set("deferred_layers");
-    if (layers == &TrainingSpec::visiting_layers) return exact && may_set("visiting_layers");
-    return exact && may_set("late_moment_layers") &&
+    const bool waits = asked_.updates_after_norm();
+    if (layers == &TrainingSpec::deferred_layers) return !waits && may_set("deferred_layers");
+    if (layers == &TrainingSpec::visiting_layers) return waits && may_set("visiting_layers");
+    return waits && may_set("late_moment_layers") &&
            !state_precision(asked_.state_bytes).has_scales();
 }
 

@@ -47,7 +47,8 @@ class PlanSpace {
     void leave_room(bool leave) { leave_room_ = leave; }
     bool is_free(const char* field) const { return !fixed_.contains(field); }
     bool may_set(const char* field) const;
-    /// A number of deferred layers, or, with exact clipping, visiting ones or late moments.
+    /// A number of deferred layers, or, where updates wait for the norm, visiting ones or late
+    /// moments.
     bool may_try(Layers layers) const;
 
     /// Empty if the training breaks a rule.

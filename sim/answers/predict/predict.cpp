@@ -6,6 +6,7 @@
 #include "sim/answers/predict/other_rates.h"
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/prediction_band.h"
+#include "sim/answers/predict/step_ahead.h"
 #include "sim/simulate/node_share.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
@@ -63,6 +64,7 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     out.plan = std::move(plan);
     out.share = node_share(out, machine);
     out.cost = typical_rent(wanted.prices, out.share);
+    if (wanted.ahead) out.step_ahead = step_ahead(model, machine, training, out.step.seconds);
     tell(out);
     const bool fits = out.plan.fit.fits();
     if (wanted.suggestions && !fits) out.advice = find_suggestions(out, model, machine);

@@ -19,6 +19,7 @@ struct Wanted {
     bool suggestions = false;  ///< if it does not fit; some dozens of plans
     bool remedies = false;     ///< some tens of simulations
     bool other_rates = false;  ///< where the plan is ours; twelve simulations
+    bool ahead = false;        ///< the step that clips nothing; one simulation
     /// Of the machine, with the user's quotes: the price of an hour is that of the typical rent,
     /// which a chosen plan considers.
     PriceList prices = {};

@@ -99,6 +99,7 @@ struct Prediction : TimedPlan {
     std::optional<PlanChoice> faster_plan;  ///< that would gain more than kLeastGain, if wanted
     std::optional<Band> band;
     std::optional<OtherRates> other_rates;  ///< of optimizer and link, if wanted
+    std::optional<Seconds> step_ahead;      ///< that clips nothing (step_ahead.h), if wanted
     StepAdvice advice;
     NodeShare share;              ///< of its node
     std::optional<Payment> cost;  ///< only if the machine's profile has a rent

@@ -184,6 +184,7 @@ MeasuredRun read_run_report(const JsonObject& root, const std::optional<std::str
     run.steps = static_cast<int>(root.integer_or("steps_measured", 0, 0, kMostSteps));
     run.activations = read_activations(root);
     run.model = read_reported_model(root, model);
+    run.training.clipping = Clipping::speculative;  // in reports that do not say it
     set_options(run.training, root.object("training"));
     if (root.has("step_5_percent_s") && root.has("step_95_percent_s")) {
         run.step_low = root.number("step_5_percent_s", kShortestStep, kMostSeconds);

@@ -55,6 +55,8 @@ StreamedPlan Streamed::plan() {
     late_moments();
     updates_before_next_forward();
     declare_streamed_host_moments(model_, build_);
+    if (t_.clipping == Clipping::speculative)
+        build_.assume("a step whose clipping factor changes runs twice, which is not counted");
     return {build_.finish(), std::move(buffers_)};
 }
 
@@ -172,13 +174,7 @@ void Streamed::loss() {
         head_out_ = gradients_out(layers_, head_buffer_bytes(), last, {buffers_.head_weights});
     // The gradient of a tied head is not complete.
     if (!model_.tied_embeddings && !updates_wait_for_norm()) update_head(head_out_);
-}
-
-/// From a slab that is always there, or from the buffers `from`.
-OperationId Streamed::gradients_out(int layer, double bytes, OperationId after,
-                                    std::vector<BufferId> from) {
-    return build_.add(OperationKind::copy_gradients_out, layer, {{after}},
-                      copy_operation(bytes, std::move(from)));
+    update_ahead(layers_, static_cast<double>(head_parameters(model_)), head_out_);
 }
 
 void Streamed::backward(int layer) {
@@ -193,6 +189,7 @@ void Streamed::backward(int layer) {
     }
     if (visiting(layer)) return;
     s.gradients_out = gradients_out(layer, kBf16 * parameters(layer), s.last_backward);
+    update_ahead(layer, parameters(layer), s.gradients_out);
     if (updates_wait_for_norm() || is_deferred(model_, t_, layer)) return;
     const auto slabs = static_cast<std::size_t>(host_gradient_slabs(t_));
     if (updates_from_slabs_.size() >= slabs)
@@ -293,8 +290,8 @@ void Streamed::kept_back(int layer) {
 }
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training) {
-    return Streamed(model, machine, training).plan();
+                           const TrainingSpec& training, ClippedStep step) {
+    return Streamed(model, machine, training, step).plan();
 }
 
 }  // namespace sluice

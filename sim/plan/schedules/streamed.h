@@ -212,8 +212,14 @@ struct StreamedPlan {
     StepPlan step;
     StreamedBuffers buffers;
 };
+/// A step of --clipping auto whose updates all wait for the norm, as in a run that clips; or one
+/// that rightly expects that nothing is clipped, with the operations of both.
+enum class ClippedStep : std::uint8_t { waits, ahead };
 /// Precondition: as plan_step().
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training);
+                           const TrainingSpec& training, ClippedStep step = ClippedStep::waits);
+/// Whether the layer, or the head, is updated before the norm is known in a step that expects that:
+/// those on the host that are not deferred.
+bool may_update_ahead(const ModelSpec& model, const TrainingSpec& training, int layer);
 
 }  // namespace sluice

@@ -69,7 +69,7 @@ class StreamedDeclaration {
         build_.on_host("weights in FP8", Kind::weights, host_code_bytes(model_, t_));
         build_.on_host("pieces of resident sections", Kind::pinned_buffers,
                        resident > 0 ? kStaging : 0);
-        if (t_.clipping == Clipping::exact) {
+        if (t_.updates_after_norm()) {
             build_.on_host("gradients held for clipping", Kind::gradients,
                            static_cast<double>(streamed_layers() - t_.visiting_layers) *
                                    largest_layer_bytes(model_) +

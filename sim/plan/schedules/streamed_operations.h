@@ -13,10 +13,12 @@ namespace sluice {
 
 class Streamed {
   public:
-    Streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
+    Streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+             ClippedStep clipped)
         : model_(model),
           machine_(machine),
           t_(training),
+          clipped_(clipped),
           layers_(model.layer_count()),
           resident_(static_cast<int>(training.resident_layers)),
           visiting_(static_cast<int>(training.visiting_layers)),
@@ -41,7 +43,7 @@ class Streamed {
         std::vector<OperationId> checkpoint_out;       // one a micro-batch, host checkpoints only
     };
 
-    bool updates_wait_for_norm() const { return t_.clipping == Clipping::exact; }
+    bool updates_wait_for_norm() const { return t_.updates_after_norm(); }
     LayerState& state(int layer) { return state_[static_cast<std::size_t>(layer)]; }
     bool resident(int layer) const { return layer < resident_; }
     double parameters(int layer) const { return parameters_[kind_of(model_, layer)]; }
@@ -104,7 +106,13 @@ class Streamed {
 
     OperationId gradients_out(int layer, double bytes, OperationId after,
                               std::vector<BufferId> from = {});
+    Operation work_of_update(int layer, double params, HostWork part) const;
     OperationId update(int layer, double params, OperationId after);
+    void update_ahead(int layer, double params, OperationId after);
+    /// It is updated before the norm, and not after it.
+    bool is_ahead(int layer) const {
+        return clipped_ == ClippedStep::ahead && may_update_ahead(model_, t_, layer);
+    }
     void late_moments();
     OperationId update_on_device(int layer, std::int32_t kernels, Waits waits,
                                  std::vector<BufferId> gradients);
@@ -126,6 +134,7 @@ class Streamed {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& t_;
+    const ClippedStep clipped_;
     const int layers_;
     const int resident_;            ///< the first ones of them
     const int visiting_;            ///< those after them

@@ -125,6 +125,13 @@ bool has_late_moments(const ModelSpec& model, const TrainingSpec& training, int 
     return evenly_chosen(model, training.late_moment_layers, first, layer);
 }
 
+bool may_update_ahead(const ModelSpec& model, const TrainingSpec& training, int layer) {
+    if (training.clipping != Clipping::automatic) return false;
+    if (layer == model.layer_count()) return !training.resident_head() && !model.tied_embeddings;
+    return layer >= training.resident_layers + training.visiting_layers &&
+           !is_deferred(model, training, layer);
+}
+
 bool sums_gradients(const TrainingSpec& training) {
     return training.micro_batches() > 1 || training.micro_batch_block().in_chunks();
 }

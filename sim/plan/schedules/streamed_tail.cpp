@@ -4,28 +4,52 @@
 // With exact clipping all updates wait for the norm, and forward for them. Those of layers with
 // late moments change the parameters alone, in about three quarters of the time, and the moments
 // during the next backward, each before new gradients come.
+//
+// With --clipping auto, a step may expect that nothing is clipped. The optimizer then updates
+// layers during backward, as soon as their gradients have come, and has nothing to do after the
+// norm. Their gradients are held, so that a norm that clips after all costs an update, not a step.
 #include "sim/plan/adam_part.h"
 #include "sim/plan/schedules/streamed_operations.h"
 
 namespace sluice {
 
-OperationId Streamed::update(int layer, double params, OperationId after) {
+/// From a slab that is always there, or from the buffers `from`.
+OperationId Streamed::gradients_out(int layer, double bytes, OperationId after,
+                                    std::vector<BufferId> from) {
+    return build_.add(OperationKind::copy_gradients_out, layer, {{after}},
+                      copy_operation(bytes, std::move(from)));
+}
+
+Operation Streamed::work_of_update(int layer, double params, HostWork part) const {
     // Codes are written while their weights are in the cache; a line is read before it is written.
     constexpr double kCodeTraffic = 2;
     const bool coded = layer >= 0 && layer < layers_ && arrives_as_codes(t_, layer);
-    const HostWork work =
+    const double traffic = adam_part(part, t_.state_bytes).bytes() + (coded ? kCodeTraffic : 0);
+    return host_operation(part, params * traffic);
+}
+
+OperationId Streamed::update(int layer, double params, OperationId after) {
+    const HostWork part =
         has_late_moments(model_, t_, layer) ? HostWork::adam_parameters : HostWork::adam;
-    const double traffic = adam_part(work, t_.state_bytes).bytes() + (coded ? kCodeTraffic : 0);
-    return build_.add(OperationKind::update, layer, {{after}},
-                      host_operation(work, params * traffic));
+    return build_.add(
+        OperationKind::update, layer, {{after}},
+        is_ahead(layer) ? host_operation(HostWork::none, 0) : work_of_update(layer, params, part));
+}
+
+void Streamed::update_ahead(int layer, double params, OperationId after) {
+    if (is_ahead(layer))
+        build_.add(OperationKind::update_ahead, layer, {{after}},
+                   work_of_update(layer, params, HostWork::adam));
 }
 
 /// In the order in which the next backward brings new gradients.
 void Streamed::late_moments() {
     const auto later = [&](int layer, double params, OperationId gradients) {
         const double bytes = params * adam_part(HostWork::adam_moments, t_.state_bytes).bytes();
-        const OperationId done = build_.add(OperationKind::update_moments, layer, {},
-                                            host_operation(HostWork::adam_moments, bytes));
+        const OperationId done =
+            build_.add(OperationKind::update_moments, layer, {},
+                       is_ahead(layer) ? host_operation(HostWork::none, 0)
+                                       : host_operation(HostWork::adam_moments, bytes));
         build_.wait(gradients, {done, true});
     };
     if (head_update_ >= 0 && has_late_moments(model_, t_, layers_))

@@ -72,7 +72,7 @@ std::optional<KeptPlace> kept_beside_visit(const VisitPlaces& places, int layer)
 std::vector<BufferId> declare_held_gradients(const ModelSpec& model, const TrainingSpec& training,
                                              PlanBuilder& build) {
     std::vector<BufferId> out;
-    if (training.clipping != Clipping::exact) return out;
+    if (!training.updates_after_norm()) return out;
     for (int layer = 0; layer < training.resident_layers + training.visiting_layers; ++layer)
         out.push_back(build.device_buffer("gradients held for clipping", MemoryKind::gradients,
                                           kBf16 * parameters_of_layer(model, layer)));

@@ -139,22 +139,26 @@ void check_used_options(const TrainingSpec& spec) {
     }
 }
 
+std::string clipping_text(const TrainingSpec& spec) {
+    return option_text(spec, training_option("clipping"));
+}
+
 /// The norm is known after the last gradient.
 void check_deferred(const TrainingSpec& spec) {
     if (spec.clipping != Clipping::exact || spec.deferred_layers == 0) return;
     throw InputError(
-        fmt::format("--deferred-layers is {} with exact clipping, which defers all updates; leave "
-                    "it out",
+        fmt::format("--deferred-layers is {} with --clipping exact, which defers all updates; "
+                    "leave it out, or give --clipping auto",
                     spec.deferred_layers),
         "deferred_layers");
 }
 
 void check_clips_exactly(const TrainingSpec& spec, const char* field, std::int64_t layers) {
-    if (spec.clipping == Clipping::exact) return;
+    if (spec.updates_after_norm()) return;
     throw InputError(
         fmt::format("{} is {} with --clipping {}, expected 0; leave it out, or give --clipping "
-                    "exact",
-                    field_flag(field), layers, option_text(spec, training_option("clipping"))),
+                    "auto",
+                    field_flag(field), layers, clipping_text(spec)),
         field);
 }
 

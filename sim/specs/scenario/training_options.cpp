@@ -235,10 +235,15 @@ std::vector<Option> declare_training_options() {
     options.push_back(with_zero(option<&T::optimizer_threads>("optimizer_threads", "threads", 0,
                                                               1024, "threads of the optimizer"),
                                 "the fastest number on the machine"));
-    options.push_back(option<&T::clipping>("clipping", "", 0, 2, "gradient clipping by global norm",
-                                           {{"speculative", index(Clipping::speculative)},
-                                            {"exact", index(Clipping::exact)},
-                                            {"off", index(Clipping::off)}}));
+    options.push_back(
+        option<&T::clipping>("clipping", "", 0, 3,
+                             "gradient clipping by global norm: exact waits for the norm; auto "
+                             "gives its results; speculative takes updates back, and runs each "
+                             "step twice whose clipping factor changes",
+                             {{"auto", index(Clipping::automatic)},
+                              {"exact", index(Clipping::exact)},
+                              {"speculative", index(Clipping::speculative)},
+                              {"off", index(Clipping::off)}}));
     options.push_back(option<&T::loss_chunk_tokens>("loss_chunk_tokens", "tokens", 1, 100'000'000,
                                                     "tokens whose logits exist at once"));
     options.push_back(with_zero(option<&T::feed_forward_chunk_tokens>(

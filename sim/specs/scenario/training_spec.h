@@ -40,9 +40,10 @@ enum class Update : std::uint8_t { delayed, immediate };
 /// gathered in a pinned buffer before each copy; all layers' inputs are kept; templates are views
 /// of buffers.
 enum class Fork : std::uint8_t { none, flatten, store, views };
-/// Gradient clipping by global norm: speculatively, and redone if the factor was wrong; exactly,
-/// after all gradients; or none.
-enum class Clipping : std::uint8_t { speculative, exact, off };
+/// Gradient clipping by global norm: as the run decides, with the memory and the results of
+/// `exact`; exactly, after all gradients; speculatively, and redone if the factor was wrong; or
+/// none.
+enum class Clipping : std::uint8_t { automatic, exact, speculative, off };
 /// Which sections apart from the layers stay on the device with their states: none, the head
 /// (output projection and final norm), or head and token embedding.
 enum class ResidentTables : std::uint8_t { none, head, both };
@@ -98,7 +99,7 @@ struct TrainingSpec {
     std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
     std::int64_t state_bytes = 12;         ///< of master and moments: a row of kStatePrecisions
     std::int64_t optimizer_threads = 0;    ///< 0: the count that is fastest on the machine
-    Clipping clipping = Clipping::speculative;
+    Clipping clipping = Clipping::automatic;
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =
         0;  ///< tokens whose feed-forward activations exist at once; 0: the micro-batch
@@ -134,6 +135,11 @@ struct TrainingSpec {
     bool within_documents() const { return attend_within == AttendWithin::document; }
     bool computes_in_fp8() const {
         return compute == Compute::fp8 || head_gradients == Compute::fp8;
+    }
+    /// Our updates wait until the norm is known, since gradients clip. Other systems clip so only
+    /// if it is asked for.
+    bool updates_after_norm() const {
+        return clipping == Clipping::exact || (schedule->ours && clipping == Clipping::automatic);
     }
     /// The optimizer writes FP8 codes of layers on the host, and these are copied to the device.
     bool streams_codes() const { return stream_weights == Compute::fp8; }

@@ -28,7 +28,7 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
     out.state_bytes = kStatePrecisions[static_cast<std::size_t>(below(5))].bytes;
     out.resident_layers = below(7);
     out.resident_tables = static_cast<ResidentTables>(tied ? 2 * below(2) : below(3));
-    out.clipping = static_cast<Clipping>(below(3));
+    out.clipping = static_cast<Clipping>(below(4));
     out.recompute = static_cast<Recompute>(below(3));
     out.keep_last_layers = below(7);
     out.checkpoints = static_cast<CheckpointPlacement>(below(2));
@@ -36,7 +36,7 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
         out.host_kept_layers = below(static_cast<unsigned>(7 - out.keep_last_layers));
     out.compute = static_cast<Compute>(below(2));
     if (out.compute == Compute::fp8) out.stream_weights = static_cast<Compute>(below(2));
-    if (out.clipping == Clipping::exact && !out.streams_codes())
+    if (out.updates_after_norm() && !out.streams_codes())
         out.visiting_layers = below(static_cast<unsigned>(7 - out.resident_layers));
     return out;
 }

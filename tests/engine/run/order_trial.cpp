@@ -54,7 +54,7 @@ TrialSubject plain_subject(std::uint64_t group) {
     TrialSubject subject;
     TrainingSpec& t = subject.training;
     t.state_bytes = draw.any({12, 12, 8, 8, 6, 5, 4});
-    t.clipping = static_cast<Clipping>(draw.below(3));
+    t.clipping = static_cast<Clipping>(draw.below(4));
     t.compute = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
     if (t.compute == Compute::fp8) t.weight_code_layers = draw.any({0, 1, 3});
     t.head_gradients = draw.one_in(6) ? Compute::fp8 : Compute::bf16;
@@ -69,10 +69,11 @@ TrialSubject plain_subject(std::uint64_t group) {
     subject.activations = draw.one_in(2) ? DType::bf16 : DType::fp32;
     subject.spoiled = draw.one_in(12);
     subject.clipped = static_cast<unsigned>(draw.below(1 << kTrialSteps));
+    subject.ahead = static_cast<unsigned>(draw.below(1 << kTrialSteps));
     subject.evaluated = draw.one_in(3) ? static_cast<unsigned>(draw.below(1 << kTrialSteps)) : 0;
     if (draw.one_in(3)) t.attend_within = AttendWithin::document;
     // Layers then keep as many bytes for backward as their states have.
-    if (t.clipping == Clipping::exact && !t.computes_in_fp8() && draw.one_in(2)) t.sequence = 40;
+    if (t.updates_after_norm() && !t.computes_in_fp8() && draw.one_in(2)) t.sequence = 40;
     return subject;
 }
 
@@ -113,9 +114,9 @@ TrialSubject trial_subject(std::uint64_t seed) {
         t.stream_weights = Compute::fp8;
         t.weight_code_layers = std::min(t.weight_code_layers, t.resident_layers);
     }
-    if (t.clipping == Clipping::exact && !t.streams_codes() && draw.one_in(2))
+    if (t.updates_after_norm() && !t.streams_codes() && draw.one_in(2))
         t.visiting_layers = draw.below(layers + 1 - static_cast<int>(t.resident_layers));
-    if (t.clipping == Clipping::exact && t.state_bytes >= 8 && draw.one_in(2))
+    if (t.updates_after_norm() && t.state_bytes >= 8 && draw.one_in(2))
         t.late_moment_layers =
             draw.below(layers + 1 - static_cast<int>(t.resident_layers + t.visiting_layers));
     check_training_spec(t);
@@ -125,9 +126,9 @@ TrialSubject trial_subject(std::uint64_t seed) {
 std::string TrialSubject::text() const {
     return fmt::format(
         "--model {} ({}, {} layers in all, {} activations) {}; clipped steps {:b}, "
-        "evaluated {:b}{}",
+        "ahead {:b}, evaluated {:b}{}",
         model.name, model.family, model.layer_count(), activations == DType::bf16 ? "bf16" : "fp32",
-        setting_flags(changed_settings(TrainingSpec{}, training)), clipped, evaluated,
+        setting_flags(changed_settings(TrainingSpec{}, training)), clipped, ahead, evaluated,
         spoiled ? ", a weight is not a number" : "");
 }
 
@@ -171,9 +172,13 @@ void set_state_of_tensors(ParameterStore& store, const std::string& state) {
     });
 }
 
+StepOutcome TrialSubject::run_step(TinyTraining& tiny, int step) const {
+    const auto in_step = [&](unsigned of) { return (of >> step & 1) != 0; };
+    return tiny.run(in_step(clipped) ? 0.5 : 1e9, TinyTraining::kLearningRate, {}, in_step(ahead));
+}
+
 TrialResult run_subject(const TrialSubject& subject, const TinyStart& start, const AfterStep& after,
                         double clip_factor) {
-    constexpr double kClipped = 0.5, kFree = 1e9;  // norms are above 1 at first
     TinyStart spoiled = start;
     if (subject.spoiled)
         spoiled.parameters = [](ParameterStore& store) { store.block(0).high[1] = 0x7FC0; };
@@ -182,7 +187,7 @@ TrialResult run_subject(const TrialSubject& subject, const TinyStart& start, con
     TrialResult result;
     tiny.step().set_last_clip_factor(clip_factor);
     for (int step = static_cast<int>(start.steps); step < kTrialSteps; ++step) {
-        const StepOutcome outcome = tiny.run((subject.clipped >> step & 1) != 0 ? kClipped : kFree);
+        const StepOutcome outcome = subject.run_step(tiny, step);
         if (!outcome.finite) break;
         result.numbers.insert(result.numbers.end(),
                               {outcome.loss, outcome.gradient_norm, outcome.clip_factor});

@@ -17,8 +17,11 @@ struct TrialSubject {
     DType activations = DType::fp32;
     bool spoiled = false;      ///< a weight is not a number, so that nothing may be updated
     unsigned clipped = 0;      ///< bit i: step i is clipped
+    unsigned ahead = 0;        ///< bit i: with --clipping auto, step i expects that it is not
     unsigned evaluated = 0;    ///< bit i: a loss without training comes after step i
     std::string text() const;  ///< as flags
+    /// One step, from 0; norms are above the smaller limit at first.
+    StepOutcome run_step(TinyTraining& training, int step) const;
 };
 
 inline constexpr int kTrialSteps = 3;

@@ -78,7 +78,7 @@ std::string run_saving_trial(std::uint64_t seed, bool waits) {
     if (waits) tiny.step().before_update([&](int section) { snapshot->keep(section); });
     std::string expected;
     for (int step = 0; step < kTrialSteps; ++step) {
-        tiny.run((subject.clipped >> step & 1) != 0 ? 0.5 : 1e9);
+        subject.run_step(tiny, step);
         if (step + 1 == kTrialSteps) continue;
         tiny.finish();
         while (saved && !saved->done()) saved->add(read);

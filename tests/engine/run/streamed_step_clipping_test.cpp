@@ -16,7 +16,8 @@ TrainingSpec with_clipping(Clipping clipping) {
     return training;
 }
 
-constexpr Clipping kClippings[] = {Clipping::speculative, Clipping::exact, Clipping::off};
+constexpr Clipping kClippings[] = {Clipping::automatic, Clipping::speculative, Clipping::exact,
+                                   Clipping::off};
 
 /// Weights that round to neighbours in bf16 reach a gradient through forward and backward of seven
 /// products a layer. Their errors add up as the root of that number.
@@ -101,11 +102,66 @@ TEST_CASE("streamed step: speculative clipping follows a limit that comes and go
     }
 }
 
+TEST_CASE("streamed step: auto has the bits of exact, unless an update ahead is corrected",
+          "[run]") {
+    for (const bool tied : {false, true}) {
+        const double norm = train(tiny_model(tied), tiny_training(), 1).norms.front();
+        for (const std::int64_t late : {0, 3}) {
+            TrainingSpec of_exact = with_clipping(Clipping::exact),
+                         of_auto = with_clipping(Clipping::automatic);
+            of_exact.late_moment_layers = of_auto.late_moment_layers = late;
+            of_auto.deferred_layers = 1;
+            TinyTraining exact(tiny_model(tied), of_exact), automatic(tiny_model(tied), of_auto);
+            // Clipped steps wait; others wait or not.
+            for (const auto& [max_norm, ahead] :
+                 {std::pair{0.5 * norm, false}, {1e9, true}, {1e9, false}, {1e9, true}}) {
+                const StepOutcome a = exact.run(max_norm);
+                const StepOutcome b =
+                    automatic.run(max_norm, TinyTraining::kLearningRate, {}, ahead);
+                CAPTURE(tied, late, max_norm, ahead);
+                CHECK(a.loss == b.loss);
+                CHECK(a.clip_factor == b.clip_factor);
+                CHECK(b.ahead == ahead);
+                CHECK_FALSE(b.corrected);
+            }
+            exact.finish();
+            automatic.finish();
+            CHECK((exact.state() == automatic.state()));
+        }
+    }
+}
+
+TEST_CASE("streamed step: an update ahead that clips is corrected without a second pass", "[run]") {
+    // As for speculative clipping, but from the same gradients.
+    const double master_error = fp32_error(8), root_error = fp32_error(4) / 2;
+    for (const bool tied : {false, true}) {
+        const double norm = train(tiny_model(tied), tiny_training(), 1).norms.front();
+        for (const double factor : {0.5, 0.01}) {
+            const double tolerance =
+                master_error + TinyTraining::kLearningRate * root_error / (factor * factor);
+            TinyTraining exact(tiny_model(tied), with_clipping(Clipping::exact));
+            TinyTraining automatic(tiny_model(tied), with_clipping(Clipping::automatic));
+            const StepOutcome a = exact.run(factor * norm);
+            const StepOutcome b =
+                automatic.run(factor * norm, TinyTraining::kLearningRate, {}, true);
+            exact.finish();
+            automatic.finish();
+            CAPTURE(tied, factor);
+            CHECK(b.corrected);
+            CHECK_FALSE(b.redone);
+            CHECK(a.clip_factor == b.clip_factor);
+            CHECK(largest_difference(exact.masters(), automatic.masters()) <= tolerance);
+            const StepOutcome next = exact.run();
+            CHECK(std::abs(automatic.run().loss - next.loss) <= tolerance_of_rounded_weights(next));
+        }
+    }
+}
+
 TEST_CASE("streamed step: a limit above the norm clips nothing", "[run]") {
     const double norm = train(tiny_model(), tiny_training(), 1).norms.front();
-    for (const Clipping clipping : {Clipping::speculative, Clipping::exact}) {
+    for (const Clipping clipping : kClippings) {
         TinyTraining tiny(tiny_model(), with_clipping(clipping));
-        const StepOutcome outcome = tiny.run(1.01 * norm);
+        const StepOutcome outcome = tiny.run(1.01 * norm, TinyTraining::kLearningRate, {}, true);
         CHECK(outcome.clip_factor == 1);
         CHECK_FALSE(outcome.redone);
         CHECK(outcome.gradient_norm == norm);

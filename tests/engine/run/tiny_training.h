@@ -68,7 +68,7 @@ class TinyTraining {
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
     StepOutcome run(double max_norm = 1e9, float learning_rate = kLearningRate,
-                    const StepLimits& limits = {}) {
+                    const StepLimits& limits = {}, bool ahead = false) {
         const auto now = batch(steps_ % cycle_), next = batch((steps_ + 1) % cycle_);
         AdamWStep adam;
         adam.learning_rate = learning_rate;
@@ -77,7 +77,8 @@ class TinyTraining {
         std::array<std::vector<std::int32_t>, 4>& kept =
             tokens_[static_cast<std::size_t>(steps_ % 2)];
         kept = {now, next, targets(now), documents(now)};
-        return step_->run({kept[0], kept[2], kept[3]}, {kept[1], {}, {}}, adam, max_norm, limits);
+        return step_->run({kept[0], kept[2], kept[3]}, {kept[1], {}, {}}, adam, max_norm, limits,
+                          ahead);
     }
     /// The loss on the batch of the next step, without training on it.
     double evaluate() {
@@ -130,7 +131,7 @@ class TinyTraining {
 
   private:
     StreamedPlan plan_of(const TinyStart& start) const {
-        StreamedPlan plan = plan_streamed(model_, MachineSpec{}, training_);
+        StreamedPlan plan = plan_streamed(model_, MachineSpec{}, training_, ClippedStep::ahead);
         if (start.change_plan) start.change_plan(plan);
         return plan;
     }

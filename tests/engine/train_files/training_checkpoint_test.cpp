@@ -38,7 +38,7 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
     TinyStore saved(model, state_bytes), loaded(model, state_bytes);
     TrainingState state{30, 480, std::numeric_limits<std::uint64_t>::max(),
                         R"({"z":1e-08,"a":[1,{"y":2,"b":"c"}]})"};
-    state.recent = {{2.5, 0.1}, {1.0 / 3, 1e-300}};
+    state.recent = {{2.5, 0.1}, {1.0 / 3, 1e-300}}, state.ahead = {true, 17, {199, 3}};
     saved.fill(1);
     loaded.fill(2);
     save_checkpoint(temp.path("new/out"), model, saved.store, state, 1);
@@ -50,7 +50,7 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
     CHECK(found.data_position == state.data_position);
     CHECK(found.seed == state.seed);
     CHECK(found.settings == state.settings);
-    CHECK((found.recent == state.recent));
+    CHECK((found.recent == state.recent && found.ahead == state.ahead));
 }
 
 }  // namespace

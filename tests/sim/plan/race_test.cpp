@@ -113,7 +113,8 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                 for (const int place : {0, 1, 2, 3}) {
                     if (place > 0 && passes > 1) continue;
                     if (place > 1 && (micro_batch < t.batch || depth < 2)) continue;
-                    for (const int clipping : {0, 1, 2}) {
+                    for (const Clipping clipping :
+                         {Clipping::automatic, Clipping::speculative, Clipping::off}) {
                         t.buffer_depth = depth;
                         t.gradient_slabs = slabs;
                         t.host_gradient_slabs = host_slabs;
@@ -121,7 +122,7 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                         t.passes = passes;
                         t.checkpoints = static_cast<CheckpointPlacement>(place % 2);
                         t.saved_inputs = static_cast<SavedInputs>(place / 2);
-                        t.clipping = static_cast<Clipping>(clipping);
+                        t.clipping = clipping;
                         for (const auto& [resident, tables, deferred, leaving, visiting] :
                              {std::tuple{0, ResidentTables::none, 0, 0, 0},
                               {1, ResidentTables::head, 2, 0, 0},
@@ -137,7 +138,7 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                               {1, ResidentTables::both, 0, 0, 3},
                               {2, ResidentTables::head, 0, 0, 1},
                               {0, ResidentTables::both, 0, 2, 2}}) {
-                            if (visiting > 0 && t.clipping != Clipping::exact) continue;
+                            if (visiting > 0 && !t.updates_after_norm()) continue;
                             // States, of which a pass keeps a third or more of a layer, or little.
                             t.sequence = visiting == 8 ? 16 : 600;
                             t.recompute =
@@ -145,7 +146,7 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                             t.visiting_layers = std::min<std::int64_t>(
                                 visiting, layers - std::min<std::int64_t>(resident, layers));
                             t.late_moment_layers =
-                                t.clipping == Clipping::exact
+                                t.updates_after_norm()
                                     ? std::clamp<std::int64_t>(
                                           3 + passes - visiting, 0,
                                           layers - std::min<std::int64_t>(resident, layers) -
@@ -157,10 +158,8 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
                                     ? 0
                                     : std::min<std::int64_t>(leaving, layers - t.keep_last_layers);
                             t.resident_layers = std::min<std::int64_t>(resident, layers);
-                            t.deferred_layers = t.clipping == Clipping::exact
-                                                    ? 0
-                                                    : std::min(static_cast<std::int64_t>(deferred),
-                                                               layers - t.resident_layers);
+                            t.deferred_layers = std::min(static_cast<std::int64_t>(deferred),
+                                                         layers - t.resident_layers);
                             t.resident_tables = tables;
                             if (tied && tables == ResidentTables::head)
                                 t.resident_tables = ResidentTables::both;
@@ -184,7 +183,7 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
             const ModelSpec model = parse_generic_model(
                 fmt::format("layers={},hidden=256,vocabulary=5000,tied={:d}", layers, tied));
             each_setting(layers, tied, [&](const TrainingSpec& t) {
-                const StepPlan plan = plan_step(model, machine, t);
+                const StepPlan plan = plan_streamed(model, machine, t, ClippedStep::ahead).step;
                 const Unrolled unrolled(plan);
                 std::set<std::string> found;
                 find_races(unrolled, model, t, found);

@@ -78,13 +78,13 @@ class Accesses {
         switch (op.kind) {
             case OperationKind::copy_weights_in:
             case OperationKind::copy_gradients_out:
+            case OperationKind::update_ahead:
             case OperationKind::update:
             case OperationKind::update_moments:
                 of_parameters(op.kind);
                 break;
             case OperationKind::copy_states_in:
-                reads(Place::host_layer, layer_);
-                reads(Place::host_states, layer_);
+                reads(Place::host_layer, layer_), reads(Place::host_states, layer_);
                 writes(Place::visit, layer_ - t_.resident_layers);
                 break;
             case OperationKind::copy_weights_out:
@@ -123,7 +123,7 @@ class Accesses {
         accesses_.push_back({Place::visit, t_.visiting_layers - 1 - from_end, writing});
     }
     void touches_gradient(bool writing) {
-        const bool held = (resident() || visiting()) && t_.clipping == Clipping::exact;
+        const bool held = (resident() || visiting()) && t_.updates_after_norm();
         accesses_.push_back({held ? Place::held_gradient : Place::gradient_slab,
                              held ? layer_ : in_turn(t_.gradient_slabs), writing});
     }
@@ -137,7 +137,7 @@ class Accesses {
     }
     std::int64_t in_turn(std::int64_t slabs) const { return (layers_ - 1 - layer_) % slabs; }
     std::int64_t host_slab() const {
-        if (t_.clipping == Clipping::exact) return layer_;  // gradients of all layers are held
+        if (t_.updates_after_norm()) return layer_;  // gradients of all layers are held
         return host_slabs_.at(layer_);
     }
 
@@ -163,7 +163,7 @@ class Accesses {
         }
     }
     void of_host_state(OperationKind kind, Place weights) {
-        if (kind == OperationKind::update)
+        if (kind != OperationKind::update_moments)
             writes(weights, weights == Place::host_head ? 0 : layer_);
         writes(Place::host_states, layer_);
     }

@@ -27,6 +27,7 @@ TEST_CASE("plan choice: passes that gain only with deferred updates are found", 
     const ModelSpec model = read_model("qwen2.5-14b");
     const auto chosen = [&](std::int64_t passes, const std::set<std::string>& fixed) {
         TrainingSpec asked = batch_of(64);
+        asked.clipping = Clipping::speculative;
         asked.passes = passes;
         return choose_plan(model, machine, asked, fixed);
     };
@@ -43,6 +44,7 @@ TEST_CASE("plan choice: updates are deferred also where buffers are smaller", "[
     const MachineSpec machine = resolve_machine(read_machine_profile("rtx-4090"));
     const ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec asked = batch_of(8);
+    asked.clipping = Clipping::speculative;
     asked.device_budget_bytes = 5.5e9;  // too little for two gradients on the device
     const PlanChoice choice = choose_plan(model, machine, asked, {}),
                      without = choose_plan(model, machine, asked, {"deferred_layers"});
@@ -137,6 +139,7 @@ TEST_CASE("plan choice: weights arrive as codes where the link is slow, not wher
         MachineSpec machine = resolve_machine(read_machine_profile(name));
         machine.host.gpus = 1;  // all of its node, so that no plan bills more than another
         TrainingSpec asked = batch_of(8);
+        asked.clipping = Clipping::speculative;
         asked.state_bytes = 6;
         asked.compute = asked.head_gradients = Compute::fp8;
         asked.stream_weights = form;

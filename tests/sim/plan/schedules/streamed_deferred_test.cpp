@@ -20,6 +20,7 @@ StepPlan deferring(std::int64_t deferred, std::int64_t resident = 0,
     TrainingSpec spec;
     spec.batch = 4;
     spec.sequence = 256;
+    spec.clipping = Clipping::speculative;
     spec.deferred_layers = deferred;
     spec.resident_layers = resident;
     spec.resident_tables = tables;
@@ -69,5 +70,5 @@ TEST_CASE("streamed deferred: a number that cannot be is refused", "[plan]") {
     exact.clipping = Clipping::exact;
     exact.deferred_layers = 1;
     CHECK_THROWS_WITH(check_training_spec(exact),
-                      ContainsSubstring("--deferred-layers is 1 with exact clipping"));
+                      ContainsSubstring("--deferred-layers is 1 with --clipping exact"));
 }

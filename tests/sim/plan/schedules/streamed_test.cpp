@@ -133,7 +133,9 @@ TEST_CASE("streamed: weights stream once a step whatever the number of micro-bat
 TEST_CASE("streamed: host memory is 12 bytes a parameter and the listed buffers", "[plan]") {
     const ModelSpec model = read_model("qwen2.5-7b");
     const MachineSpec machine = h200();
-    const StepPlan plan = plan_step(model, machine, training(32, 1024));
+    TrainingSpec spec = training(32, 1024);
+    spec.clipping = Clipping::speculative;
+    const StepPlan plan = plan_step(model, machine, spec);
     const Bytes parameters = 7'615'616'512;
     CHECK(bytes_of(plan, "weights in bf16") == 2 * parameters);
     CHECK(bytes_of(plan, "rest of the masters, and moments") == 10 * parameters);
@@ -152,6 +154,7 @@ TEST_CASE("streamed: smaller states shrink the host, exact clipping holds all gr
     const ModelSpec model = small();
     const auto host_peak = [&](auto change) {
         TrainingSpec spec = training();
+        spec.clipping = Clipping::speculative;
         change(spec);
         return peak_memory(plan_step(model, h200(), spec).memory, Tier::host, 10'000).bytes;
     };
@@ -162,7 +165,8 @@ TEST_CASE("streamed: smaller states shrink the host, exact clipping holds all gr
     CHECK(standard - host_peak([](TrainingSpec& s) { s.state_bytes = 6; }) ==
           6 * parameters - 2 * 4 * parameters / 128);
     // 4 slabs are all layers; exact clipping needs that many, however many slabs are asked for.
-    CHECK(host_peak([](TrainingSpec& s) { s.clipping = Clipping::exact; }) == standard);
+    for (const Clipping holding : {Clipping::exact, Clipping::automatic})
+        CHECK(host_peak([&](TrainingSpec& s) { s.clipping = holding; }) == standard);
     CHECK(standard - host_peak([](TrainingSpec& s) { s.host_gradient_slabs = 3; }) ==
           2 * 2'622'464);
 }

@@ -169,7 +169,7 @@ TEST_CASE("training spec: every value that is no such value is named", "[plan]")
         {R"({"schedule": 0})", {"schedule is \"0\"", "streamed or megatrain"}},
         {R"({"recompute": "keep-attention"})",
          {"recompute is \"keep-attention\"", "did you mean \"keep_attention\"?"}},
-        {R"({"clipping": true})", {"clipping is \"true\"", "speculative or exact or off"}},
+        {R"({"clipping": true})", {"clipping is \"true\"", "auto or exact or speculative or off"}},
         {R"({"checkpoints": ["host"]})", {"checkpoints is [\"host\"]"}},
         {R"({"device_budget_bytes": "80 apples"})", {"device_budget_bytes is \"80 apples\"", "80"}},
         {R"({"device_budget_bytes": -1})", {"device_budget_bytes is -1", "memory size"}},

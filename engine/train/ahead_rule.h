@@ -1,0 +1,39 @@
+// May the updates of the next step begin before its norm is known (--clipping auto)?
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+/// What a run remembers of its clipping, in checkpoints too.
+struct AheadState {
+    bool allowed = false;         ///< the run gains by updates that begin early
+    std::int64_t calm_steps = 0;  ///< the last ones, of which none was clipped
+    /// How many steps ago such updates were corrected, within AheadRule::kWindow.
+    std::vector<std::int64_t> corrected_ago = {};
+    bool operator==(const AheadState&) const = default;
+};
+
+/// A step that began early and clips is corrected: its updates are taken back and done again. The
+/// optimizer then has more work, by 1.7 times that of all updates at most (adam_part.h), which is
+/// at most 1.7 steps that wait. So any kWindow steps take 1.7% longer at most, whatever the
+/// gradients do. The plan may give up 1.2% more (sim/answers/predict/step_ahead.h).
+class AheadRule {
+  public:
+    static constexpr std::int64_t kCalm = 4, kWindow = 200, kMostCorrected = 2;  // steps
+    static constexpr double kMostCost = 1.7;  ///< of a correction, in steps that wait
+
+    explicit AheadRule(AheadState state = {}) : state_(std::move(state)) {}
+
+    bool next_is_ahead() const;
+    /// Of each step in turn: whether its updates began early, and whether it was clipped.
+    void add(bool ahead, bool clipped);
+    const AheadState& state() const { return state_; }
+
+  private:
+    AheadState state_;
+};
+
+}  // namespace sluice

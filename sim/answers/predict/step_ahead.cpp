@@ -1,0 +1,166 @@
+#include "sim/answers/predict/step_ahead.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/answers/predict/nearest_number.h"
+#include "sim/answers/predict/plan_ways.h"
+#include "sim/plan/schedules/streamed.h"
+#include "sim/simulate/simulate_step.h"
+
+namespace sluice {
+namespace {
+
+bool can_be_ahead(const ModelSpec& model, const TrainingSpec& training) {
+    if (!training.schedule->ours) return false;
+    for (int layer = 0; layer <= model.layer_count(); ++layer)
+        if (may_update_ahead(model, training, layer)) return true;
+    return false;
+}
+
+bool is_worth(Seconds ahead, Seconds waits) { return ahead * (1 + kWorthAhead) <= waits; }
+
+class AheadSearch {
+  public:
+    AheadSearch(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
+                const std::set<std::string>& fixed, const TrainingSpec& waiting, Seconds waits)
+        : model_(model),
+          machine_(machine),
+          space_(model, machine, asked, fixed),
+          most_waits_(waits * (1 + kGivenUp)),
+          most_host_(most_host(waiting)),
+          best_(waiting),
+          waits_(waits),
+          ahead_(time(waiting, ClippedStep::ahead)) {
+        space_.leave_room(has_room(waiting));
+    }
+
+    void run() {
+        try_host_kept_layers(TrainingSpec(best_));
+        try_deferred_layers(TrainingSpec(best_));
+    }
+    bool is_worth_it() const { return is_worth(ahead_, waits_); }
+    const TrainingSpec& best() const { return best_; }
+    Seconds waits() const { return waits_; }
+    /// Of a step that waits; empty if the training does not fit.
+    std::optional<Seconds> waits(const TrainingSpec& training) const {
+        if (!space_.fitting(training)) return std::nullopt;
+        return time(training, ClippedStep::waits);
+    }
+
+  private:
+    Seconds time(const TrainingSpec& training, ClippedStep step) const {
+        return simulate_step(plan_streamed(model_, machine_, training, step).step, machine_,
+                             training)
+            .step;
+    }
+    bool has_room(const TrainingSpec& training) const {
+        return check_fit(plan_step(model_, machine_, training), machine_, training).leaves_room();
+    }
+    /// More than a GPU's part of the host's memory may be billed.
+    Bytes most_host(const TrainingSpec& training) const {
+        const Bytes now =
+            check_fit(plan_step(model_, machine_, training), machine_, training).host.peak.bytes;
+        const auto all = static_cast<double>(machine_.host.memory_capacity);
+        return std::max(now, static_cast<Bytes>(all / std::max(1.0, machine_.host.gpus)));
+    }
+
+    /// The step that clips nothing; kNever if the training does not fit or gives up too much.
+    Seconds tried(const TrainingSpec& training) {
+        // Less than this is not worth another setting.
+        constexpr double kLeast = 0.005;
+        const std::optional<Planned> planned = space_.fitting(training);
+        if (!planned || planned->host_peak > most_host_) return kNever;
+        const Seconds ahead = time(training, ClippedStep::ahead);
+        if (ahead * (1 + kLeast) > ahead_) return ahead;
+        const Seconds waits = time(training, ClippedStep::waits);
+        if (waits > most_waits_) return kNever;
+        best_ = training, ahead_ = ahead, waits_ = waits;
+        return ahead;
+    }
+
+    /// Compute limits a step that clips nothing, so it gains by what need not be computed again. In
+    /// one that clips, the optimizer has that time.
+    void try_host_kept_layers(const TrainingSpec& from) {
+        if (!space_.may_set("host_kept_layers") || from.passes > 1 || from.saves_half() ||
+            from.recompute == Recompute::none)
+            return;
+        for (const std::int64_t parts : {1, 2})
+            for (const std::int64_t less : {0, 1})
+                if (const auto start = in_parts(from, parts, less))
+                    nearest_number(model_.layer_count() - start->keep_last_layers, ahead_,
+                                   [&, training = *start](std::int64_t layers) mutable {
+                                       training.host_kept_layers = layers;
+                                       return tried(training);
+                                   });
+    }
+
+    /// What layers keep passes through two places on the device, for which micro-batches are
+    /// smaller, or a resident layer leaves.
+    std::optional<TrainingSpec> in_parts(TrainingSpec training, std::int64_t parts,
+                                         std::int64_t less) const {
+        const std::int64_t sequences = training.micro_batch_sequences();
+        if (parts > 1 && (!space_.is_free("micro_batch") || sequences % parts != 0))
+            return std::nullopt;
+        if (parts > 1) training.micro_batch = sequences / parts;
+        if (less == 0) return training;
+        if (!space_.is_free("resident_layers") || training.resident_layers < less)
+            return std::nullopt;
+        const std::int64_t on_host =
+            model_.layer_count() - training.resident_layers - training.visiting_layers;
+        training.resident_layers -= less;
+        if (space_.is_free("late_moment_layers") && training.late_moment_layers == on_host)
+            training.late_moment_layers += less;
+        return training;
+    }
+
+    void try_deferred_layers(TrainingSpec training) {
+        if (!space_.may_set("deferred_layers")) return;
+        nearest_number(model_.layer_count() - training.resident_layers, ahead_,
+                       [&](std::int64_t layers) {
+                           training.deferred_layers = layers;
+                           return tried(training);
+                       });
+    }
+
+    const ModelSpec& model_;
+    const MachineSpec& machine_;
+    PlanSpace space_;
+    const Seconds most_waits_;
+    const Bytes most_host_;
+    TrainingSpec best_;
+    Seconds waits_, ahead_;
+};
+
+}  // namespace
+
+std::optional<Seconds> step_ahead(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training, Seconds waits) {
+    if (!can_be_ahead(model, training)) return std::nullopt;
+    const Seconds ahead =
+        simulate_step(plan_streamed(model, machine, training, ClippedStep::ahead).step, machine,
+                      training)
+            .step;
+    return is_worth(ahead, waits) ? std::optional(ahead) : std::nullopt;
+}
+
+PlanChoice also_good_ahead(const ModelSpec& model, const MachineSpec& machine,
+                           const TrainingSpec& asked, PlanChoice choice,
+                           const std::set<std::string>& fixed) {
+    if (!choice.step || !can_be_ahead(model, choice.training)) return choice;
+    AheadSearch search(model, machine, asked, fixed, choice.training, *choice.step);
+    search.run();
+    if (!search.is_worth_it() || changed_settings(choice.training, search.best()).empty())
+        return choice;
+    PlanChoice out{search.best(), search.waits(), choice.step_as_asked, {}};
+    for (const Option& option : training_options()) {
+        if (option.get(out.training) == option.get(asked)) continue;
+        TrainingSpec without = out.training;
+        option.set(without, option.get(asked));
+        out.settings.push_back(
+            {{option.field, option_text(out.training, option)}, search.waits(without)});
+    }
+    return out;
+}
+
+}  // namespace sluice
