@@ -14,7 +14,10 @@ def shortened(text, most=MOST_CHARACTERS):
 
 
 def first_line(error):
-    line = str(error).strip().partition("\n")[0].rstrip(".")
+    text = str(error).strip()
+    line = text.partition("\n")[0].rstrip(".")
+    if line.endswith(":"):  # the next lines say why
+        line = text
     return shortened(line) or type(error).__name__
 
 

@@ -165,7 +165,8 @@ def stop(number, frame):
 def main():
     """The exit status, after a sentence if it is not 0."""
     signal.signal(signal.SIGTERM, stop)
-    sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
+    if sys.stdout:  # closed by: >&-
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
     given = arguments()
     try:
         written = prepare(given)

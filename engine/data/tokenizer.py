@@ -12,6 +12,7 @@ class Tokenizer:
     def __init__(self, folder):
         if not folder.is_dir():
             raise BadInput(f"--model {folder}: is no folder; name one with a tokenizer.json")
+        vocabulary = self._vocabulary(folder / "config.json")
         os.environ["HF_HUB_OFFLINE"] = "1"
         os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
         import transformers
@@ -26,14 +27,16 @@ class Tokenizer:
                 "copy tokenizer.json and tokenizer_config.json there"
             ) from None
         self.folder = folder
-        self.vocabulary = self._vocabulary()
+        self.vocabulary = vocabulary or len(self.used)
         self.template = ChatTemplate(self.used)
 
-    def _vocabulary(self):
-        """The model's, or the tokenizer's where there is no config.json."""
-        path = self.folder / "config.json"
+    @staticmethod
+    def _vocabulary(path):
+        """The model's; None where there is no config.json."""
+        if not path.exists():
+            return None
         try:
-            size = json.loads(path.read_text())["vocab_size"] if path.exists() else len(self.used)
+            size = json.loads(path.read_text())["vocab_size"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput(f"{path}: vocab_size cannot be read ({first_line(error)})") from None
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:

@@ -137,6 +137,21 @@ class ChatTemplateTest(unittest.TestCase):
         fine = {"messages": [answer("A"), user("q"), answer("fine")]}
         self.check(MARKED, fine, "fine")
 
+    def test_a_wrong_vocabulary_is_the_fault_of_the_config(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "config.json"
+            for text, said in (
+                ('{"vocab_size": true}', "vocab_size is true, expected a positive whole number"),
+                ('{"vocab_size": "x"}', 'vocab_size is "x", expected a positive whole number'),
+                ('{"vocab_size": 0}', "vocab_size is 0, expected a positive whole number"),
+                ("{}", "vocab_size cannot be read ('vocab_size')"),
+                ("[" * 100_000, "vocab_size cannot be read ("),
+            ):
+                config.write_text(text)
+                with self.assertRaises(BadInput) as raised:
+                    Tokenizer(config.parent)
+                self.assertIn(f"{config}: {said}", str(raised.exception))
+
     def test_a_text_may_be_the_mark_that_finds_answers(self):
         mark = "@answer-of-the-assistant@"
         turns = [answer(mark), user(mark), answer(mark), user(mark)]

@@ -231,6 +231,12 @@ class PrepareDataTest(ChatTest):
         self.assertEqual((run.returncode, said), (130, "dev data: stopped; nothing was written\n"))
         self.assertEqual(list(self.folder.glob("stopped.bin*")), [])
 
+    def test_files_are_written_where_nobody_reads_the_output(self):
+        for close in (lambda: os.close(1), lambda: os.dup2(os.open("/dev/full", os.O_WRONLY), 1)):
+            done = self.run_program(self.chats, out="unread.bin", preexec_fn=close)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(len(list(self.folder.glob("unread.bin*"))), 3)
+
     def test_a_name_that_is_no_text_is_printed(self):
         out = os.fsdecode(os.fsencode(self.folder) + b"/\xff.bin")
         done = self.run_program(self.chats, out=out)
