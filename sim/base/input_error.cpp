@@ -9,6 +9,35 @@
 #include <utility>
 
 namespace sluice {
+namespace {
+
+/// Without its middle if it has more than `most` bytes; characters of several bytes stay whole.
+std::string without_middle(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return std::string(text);
+    const auto inside = [&](std::size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    };
+    std::size_t head = most / 2, tail = text.size() - most / 3;
+    while (head > 0 && inside(head)) --head;
+    while (inside(tail)) ++tail;
+    return fmt::format("{}...{}", text.substr(0, head), text.substr(tail));
+}
+
+}  // namespace
+
+std::string shortened(std::string_view sentence) {
+    constexpr std::size_t kLongestWord = 300, kLongestSentence = 4000;
+    constexpr std::string_view kBetweenWords = " \t\n";
+    std::string out;
+    for (std::size_t begin = 0; begin < sentence.size();) {
+        const std::size_t end =
+            std::min(sentence.find_first_of(kBetweenWords, begin), sentence.size());
+        out += without_middle(sentence.substr(begin, end - begin), kLongestWord);
+        if (end < sentence.size()) out += sentence[end];
+        begin = end + 1;
+    }
+    return without_middle(out, kLongestSentence);
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);

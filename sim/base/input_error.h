@@ -13,6 +13,10 @@ namespace sluice {
 /// Exit statuses of programs that end with InputError and MachineError.
 inline constexpr int kUserMistake = 2, kMachineFailed = 3;
 
+/// A sentence in which long words of the user, such as a name of 100,000 letters, lose their
+/// middle. Paths keep their ends.
+std::string shortened(std::string_view sentence);
+
 /// A mistake in the user's input (file, flag, name). The message is the whole sentence. `field` of
 /// a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
 /// training_options() or money_options(); empty if the mistake is not about a field, or the field
@@ -20,7 +24,7 @@ inline constexpr int kUserMistake = 2, kMachineFailed = 3;
 class InputError : public std::runtime_error {
   public:
     explicit InputError(const std::string& sentence, std::string field = "")
-        : std::runtime_error(sentence), field_(std::move(field)) {}
+        : std::runtime_error(shortened(sentence)), field_(std::move(field)) {}
     const std::string& field() const { return field_; }
 
   private:

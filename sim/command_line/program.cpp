@@ -22,7 +22,8 @@ namespace {
 /// A sentence on standard error, if anyone reads it, on one line.
 void say(const CLI::App& app, std::string sentence) {
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-    std::fputs(printable(fmt::format("{}: {}\n", app.get_name(), sentence)).c_str(), stderr);
+    std::fputs(printable(fmt::format("{}: {}\n", app.get_name(), shortened(sentence))).c_str(),
+               stderr);
 }
 
 constexpr const char* kNoMemory =

@@ -20,7 +20,9 @@ std::int64_t parse_count(std::string_view key, std::string_view value, std::int6
                          const std::string& where) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number < 1 || number > most) {
+    constexpr std::size_t kMostDigits = 19;
+    if (value.size() > kMostDigits || error != std::errc() || end != value.data() + value.size() ||
+        number < 1 || number > most) {
         throw InputError(
             fmt::format("{}: dense: {} is \"{}\", expected a whole number from 1 to {}", where, key,
                         value, most));
@@ -104,9 +106,9 @@ bool looks_like_hub_name(const std::string& what) {
     constexpr std::string_view kLetters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
     const std::size_t slash = what.find('/');
-    return slash != 0 && slash + 1 < what.size() && slash == what.rfind('/') &&
-           what.find_first_not_of(kLetters) == what.npos && !what.starts_with('.') &&
-           !what.starts_with('-') && !what.ends_with(".json");
+    return slash != what.npos && slash != 0 && slash + 1 < what.size() &&
+           slash == what.rfind('/') && what.find_first_not_of(kLetters) == what.npos &&
+           !what.starts_with('.') && !what.starts_with('-') && !what.ends_with(".json");
 }
 
 /// A path names a file that exists, has a slash, or ends in .json.

@@ -120,6 +120,7 @@ TEST_CASE("read model: a name of the Hub that the library has not is no missing 
     CHECK_THAT(read_error("meta-llama/Llama-3.3-70B-Instruct"), ContainsSubstring("llama-3.1-70b"));
     CHECK_THAT(read_error("deepseek-ai/DeepSeek-V3.2"),
                ContainsSubstring("did you mean \"deepseek-v3\"?"));
+    CHECK_THAT(read_error("qwen3-9b"), ContainsSubstring("unknown model \"qwen3-9b\""));
     for (const char* path : {"./Qwen/Qwen3", "a/b/c", "/Qwen3", "Qwen/", "Qwen/config.json"})
         CHECK_THAT(read_error(path), ContainsSubstring("no such file"));
 }
