@@ -50,6 +50,16 @@ MODELS = {
     "qwen2-odd": ("Qwen2", dict(ODD, tie_word_embeddings=True)),
     "qwen2-wide": ("Qwen2", dict(WIDE, tie_word_embeddings=True)),
     "qwen3": ("Qwen3", dict(TINY)),
+    # The layers' own list: windows in no order that max_window_layers could tell.
+    "qwen3-listed": (
+        "Qwen3",
+        dict(
+            TINY,
+            use_sliding_window=True,
+            sliding_window=7,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        ),
+    ),
     "qwen3-odd": ("Qwen3", dict(ODD, tie_word_embeddings=True)),
     "llama": ("Llama", dict(TINY, rope_parameters=LLAMA3_ROPE)),
     "mistral": ("Mistral", dict(TINY, sliding_window=7)),

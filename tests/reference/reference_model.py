@@ -38,10 +38,11 @@ def read_shape(folder):
     family = config["model_type"]
     layers = config["num_hidden_layers"]
     window = config.get("sliding_window") or 0
-    if family == "qwen2" and config["use_sliding_window"]:
+    usual = "sliding_attention" if family == "mistral" else "full_attention"
+    types = config.get("layer_types") or [usual] * layers
+    if family == "qwen2" and config["use_sliding_window"] and "layer_types" not in config:
         full = min(layers, config["max_window_layers"])
-    else:
-        full = 0 if family == "mistral" else layers
+        types = types[:full] + ["sliding_attention"] * (layers - full)
     rotary = config.get("rope_parameters") or config.get("rope_scaling") or {}
     return ModelShape(
         vocabulary=config["vocab_size"],
@@ -49,7 +50,7 @@ def read_shape(folder):
         heads=config["num_attention_heads"],
         kv_heads=config["num_key_value_heads"],
         head_dim=config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"],
-        windows=(0,) * full + (window,) * (layers - full),
+        windows=tuple(window if one == "sliding_attention" else 0 for one in types),
         epsilon=config["rms_norm_eps"],
         rotary={"rope_theta": config.get("rope_theta"), **rotary},
         head_norm=family == "qwen3",

@@ -1,6 +1,7 @@
 """Do sluice-train and transformers read each other's models? The same loss on the same tokens, in
 fp32."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -8,11 +9,11 @@ import unittest
 import torch
 import transformers
 
-from model_folders import save_model
+from model_folders import TINY, save_model
 from reference_model import read_shape
 from sluice_train import checkpoint_folder, train, write_tokens
 
-MODELS = ("qwen2-tied", "qwen2-window", "qwen3", "llama", "mistral")
+MODELS = ("qwen2-tied", "qwen2-window", "qwen3", "qwen3-listed", "llama", "mistral")
 STEPS = 4
 SEQ = 40
 # fp32 rounds to 6e-8; the loss is a mean of 160 tokens' over three layers.
@@ -66,6 +67,35 @@ class TransformersTest(unittest.TestCase):
         for name in MODELS:
             with self.subTest(name), tempfile.TemporaryDirectory() as scratch:
                 self.check_model(name, pathlib.Path(scratch))
+
+    def test_a_model_of_fewer_layers_is_loaded(self):
+        """Its config.json lists the type of each layer, as transformers writes it."""
+        for name in ("qwen2-window", "qwen3", "qwen3-listed"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as scratch:
+                scratch = pathlib.Path(scratch)
+                theirs = save_model(name, scratch / "theirs")
+                listed = read_config(theirs)["layer_types"]
+                data = write_tokens(scratch / "tokens.bin", 40 * SEQ, TINY["vocab_size"])
+                out = scratch / "out"
+                train(
+                    scratch,
+                    model=theirs,
+                    layers=2,
+                    data=data,
+                    out=out,
+                    device="cpu",
+                    batch=1,
+                    seq=SEQ,
+                    steps=1,
+                )
+                ours = checkpoint_folder(out, 1)
+                self.assertEqual(read_config(ours)["layer_types"], listed[:2])
+                model = transformers.AutoModelForCausalLM.from_pretrained(ours)
+                self.assertEqual(len(model.model.layers), 2)
+
+
+def read_config(folder):
+    return json.loads((folder / "config.json").read_text())
 
 
 if __name__ == "__main__":
