@@ -111,8 +111,7 @@ QStringList comparison_sentences(const Comparison& comparison) {
 QString system_sentence(const Comparison& comparison, const ComparedSystem& system,
                         ByteUnits units) {
     const Prediction& r = system.report;
-    const std::string with =
-        fmt::format(" with {}", settings_text(changed_own_settings(r.asked.training)));
+    const std::string with = fmt::format(" with {}", settings_text(shown_settings(r)));
     if (!system.fits())
         return window_text(
             fmt::format("{}{} does not fit: {}.", system.name, with,

@@ -79,9 +79,9 @@ int run_compare(const CompareFlags& flags) {
     const std::set<std::string> given = given_options(asked);
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
-        comparisons.push_back(compare(model, machine.spec, training, schedules, clusters,
-                                      price_list(machine.profile, quotes),
-                                      flags.plan.chooses(flags.scenario) ? &given : nullptr));
+        comparisons.push_back(compare(
+            model, machine.spec, training, schedules, clusters, price_list(machine.profile, quotes),
+            flags.plan.chooses(flags.scenario) ? &given : nullptr, flags.plan.as_users_run));
         comparisons.back().planned_too = flags.planned_too;
         if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
     }
@@ -110,7 +110,7 @@ void add_compare(CLI::App& app, Command& chosen) {
     command->add_option("--cluster", flags->clusters,
                         "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
                         "everything in their memory; may be given several times");
-    add_plan_flag(*command, flags->plan);
+    add_plan_flag(*command, flags->plan, true);
     add_quotes_flag(*command, flags->scenario);
     add_planned_too_flag(*command, flags->planned_too);
     add_json_flag(*command, flags->json);

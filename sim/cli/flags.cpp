@@ -16,18 +16,23 @@ void add_json_flag(CLI::App& command, bool& json) {
     command.add_flag("--json", json, "everything as JSON; keys carry units")->group("Output");
 }
 
-void add_plan_flag(CLI::App& command, PlanFlag& flag) {
+void add_plan_flag(CLI::App& command, PlanFlag& flag, bool of_other_systems) {
     command.add_option_function<std::string>(
         "--plan",
-        [&flag](const std::string& text) {
-            if (text != "given" && text != "auto")
-                throw InputError(fmt::format("--plan is \"{}\", expected given or auto", text));
-            flag.chosen = text == "auto";
+        [&flag, of_other_systems](const std::string& text) {
+            flag.as_users_run = of_other_systems && text == "users";
+            if (text != "given" && text != "auto" && !flag.as_users_run)
+                throw InputError(fmt::format("--plan is \"{}\", expected given{} or auto", text,
+                                             of_other_systems ? ", users" : ""));
+            flag.chosen = text != "given";
         },
         fmt::format(
             "auto (default): chooses the recomputation, micro-batches and places of tensors "
-            "of the system's fastest step, unless flags give them; given{}: uses the "
+            "of the system's fastest step, unless flags give them; {}given{}: uses the "
             "defaults",
+            of_other_systems ? "users: as the users of that system run it, by its own defaults and "
+                               "examples; "
+                             : "",
             flag.chosen ? "" : " (default with --scenario)"));
 }
 

@@ -32,11 +32,13 @@ void add_json_flag(CLI::App& command, bool& json);
 
 /// --plan of a command whose plan is the fastest one without the flag.
 struct PlanFlag {
-    std::optional<bool> chosen;  ///< auto, not given
+    std::optional<bool> chosen;  ///< auto or users, not given
+    bool as_users_run = false;   ///< users
     /// A scenario of the planner's window is predicted as the window shows it.
     bool chooses(const ScenarioFlags& flags) const { return chosen.value_or(!flags.scenario_file); }
 };
-void add_plan_flag(CLI::App& command, PlanFlag& flag);
+/// `of_other_systems`: the command shows these, so that "users" has a meaning.
+void add_plan_flag(CLI::App& command, PlanFlag& flag, bool of_other_systems = false);
 
 void add_planned_too_flag(CLI::App& command, bool& planned_too);
 void add_workers_flag(CLI::App& command, int& workers);

@@ -32,6 +32,7 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     const PlannedScenario asked = asked_scenario(flags.scenario);
     const Scenario s = resolve(asked);
     const std::set<std::string> given = given_options(asked);
+    wanted.as_users_run = flags.plan.as_users_run;
     if (flags.plan.chooses(flags.scenario))
         wanted.chosen_beside = &given;
     else if (wanted.suggestions)
@@ -60,7 +61,7 @@ int run_explain(const PlanFlags& flags) {
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
     add_scenario_flags(command, flags.scenario);
-    add_plan_flag(command, flags.plan);
+    add_plan_flag(command, flags.plan, true);
     add_quotes_flag(command, flags.scenario);
 }
 

@@ -171,6 +171,7 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
                              {"program", asked.runs_today.program},
                              {"why_not", asked.runs_today.why_not},
                              {"source", asked.runs_today.source}};
+    if (prediction != nullptr) out["plan"] = settings_name(prediction->settings_of).plan;
     if (prediction != nullptr && prediction->choice) {
         const PlanChoice& choice = *prediction->choice;
         out["chosen"] = to_json(plan_choice_table(choice));

@@ -42,14 +42,15 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& asked, const Wanted& wanted) {
     ComparedSystem out;
     out.name = asked.schedule->name;
-    if (wanted.chosen_beside != nullptr) {
+    if (wanted.chosen_beside != nullptr && (asked.schedule->ours || !wanted.as_users_run)) {
         out.report = predict(model, machine, asked, wanted);
         if (out.fits()) return out;
     }
-    TrainingSpec training = asked;
+    TrainingSpec training =
+        wanted.as_users_run ? as_users_run(asked, *wanted.chosen_beside) : asked;
     PlannedStep plan = planned_step(plan_step(model, machine, training), machine, training);
     if (const auto fitting =
-            plan.fit.fits() ? std::nullopt : whole_batch_that_fits(model, machine, asked)) {
+            plan.fit.fits() ? std::nullopt : whole_batch_that_fits(model, machine, training)) {
         const Fit& fit = plan.fit;
         out.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
         training = *fitting;
@@ -66,8 +67,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
 }
 
 ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& cluster,
-                               const TrainingSpec& asked,
-                               const std::set<std::string>* chosen_beside) {
+                               const TrainingSpec& asked, Wanted wanted) {
     if (asked.batch % cluster.gpus != 0)
         throw InputError(fmt::format(
             "--batch is {}, expected a multiple of {}, the GPUs of --cluster {}:{}, as each takes "
@@ -76,12 +76,10 @@ ComparedSystem compare_cluster(const ModelSpec& model, const ClusterToCompare& c
     TrainingSpec on_all = asked;
     on_all.gpus = cluster.gpus;
     if (asked.micro_batch > on_all.batch_of_a_gpu()) on_all.micro_batch = 0;
-    ComparedSystem out = compare_one(
-        model, cluster.machine, training_of(schedule_with(&ScheduleRecord::several_gpus), on_all),
-        {.band = Wanted::Band::where_it_fits,
-         .suggestions = true,
-         .prices = cluster.prices,
-         .chosen_beside = chosen_beside});
+    wanted.prices = cluster.prices;
+    ComparedSystem out =
+        compare_one(model, cluster.machine,
+                    training_of(schedule_with(&ScheduleRecord::several_gpus), on_all), wanted);
     out.name = format_gpus(cluster.gpus, cluster.machine.id);
     return out;
 }
@@ -165,19 +163,20 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
                    const std::vector<ClusterToCompare>& clusters, const PriceList& prices,
-                   const std::set<std::string>* chosen_beside) {
+                   const std::set<std::string>* chosen_beside, bool as_users_run) {
     check_options(asked, schedules, !clusters.empty());
     std::vector<TrainingSpec> trainings;
     for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
     const Wanted wanted{.band = Wanted::Band::where_it_fits,
                         .suggestions = true,
                         .prices = prices,
-                        .chosen_beside = chosen_beside};
+                        .chosen_beside = chosen_beside,
+                        .as_users_run = as_users_run};
     Comparison out;
     for (const TrainingSpec& training : trainings)
         out.systems.push_back(compare_one(model, machine, training, wanted));
     for (const ClusterToCompare& cluster : clusters)
-        out.systems.push_back(compare_cluster(model, cluster, asked, chosen_beside));
+        out.systems.push_back(compare_cluster(model, cluster, asked, wanted));
     return out;
 }
 

@@ -1,7 +1,8 @@
 // How do all systems train one model on one machine with the same batch? If asked, each takes its
-// fastest plan. With settings as given, if the batch does not fit and --micro-batch is not given, a
-// system takes the largest micro-batch that fits; streamed, whose checkpoints are for the whole
-// batch, then keeps them on the host. Plain values; answer_reports.h has the writers.
+// fastest plan, or the settings with which its users run it. With settings as given, if the batch
+// does not fit and --micro-batch is not given, a system takes the largest micro-batch that fits;
+// streamed, whose checkpoints are for the whole batch, then keeps them on the host. Plain values;
+// answer_reports.h has the writers.
 #pragma once
 
 #include <optional>
@@ -79,11 +80,12 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
 /// Predicts a step of every schedule, then of every cluster, with the same batch. A system ignores
 /// options that it does not have, and its micro-batch is at most a GPU's part of the batch.
-/// `prices` are the machine's, and each system takes the plan `chosen_beside` given options, as in
-/// Wanted. Throws InputError, also if none of the systems has a changed option.
+/// `prices` are the machine's, and each system takes the plan `chosen_beside` given options, or the
+/// settings `as_users_run`, as in Wanted. Throws InputError, also if none of the systems has a
+/// changed option.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const std::vector<Schedule>& schedules,
                    const std::vector<ClusterToCompare>& clusters = {}, const PriceList& prices = {},
-                   const std::set<std::string>* chosen_beside = nullptr);
+                   const std::set<std::string>* chosen_beside = nullptr, bool as_users_run = false);
 
 }  // namespace sluice

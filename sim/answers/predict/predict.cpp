@@ -7,6 +7,7 @@
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/prediction_band.h"
 #include "sim/answers/predict/step_ahead.h"
+#include "sim/plan/nearest_fit.h"
 #include "sim/simulate/node_share.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
@@ -58,6 +59,9 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
         if (so_far) so_far(prediction);
     };
     Prediction out;
+    out.settings_of = wanted.as_users_run ? SettingsOf::users
+                      : choice            ? SettingsOf::planner
+                                          : SettingsOf::schedule;
     out.choice = std::move(choice);
     out.asked = asked_step(model, machine, training);
     out.step = predict_step(plan, machine, training);
@@ -107,9 +111,14 @@ Prediction predict(const ModelSpec& model, const MachineSpec& machine, const Tra
                    const Wanted& wanted, const std::function<void(const Prediction&)>& so_far) {
     check_training_spec(asked);
     std::optional<PlanChoice> choice;
-    if (wanted.chosen_beside != nullptr)
+    TrainingSpec training = asked;
+    if (wanted.chosen_beside != nullptr && (asked.schedule->ours || !wanted.as_users_run)) {
         choice = choose_plan(model, machine, asked, *wanted.chosen_beside, wanted.prices);
-    const TrainingSpec training = choice ? choice->training : asked;
+        training = choice->training;
+    } else if (wanted.chosen_beside != nullptr) {
+        training = as_users_run(asked, *wanted.chosen_beside);
+        training = whole_batch_that_fits(model, machine, training).value_or(training);
+    }
     return predict_plan(planned_step(plan_step(model, machine, training), machine, training), model,
                         machine, training, std::move(choice), wanted, so_far);
 }

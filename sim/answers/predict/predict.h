@@ -25,6 +25,10 @@ struct Wanted {
     PriceList prices = {};
     /// Chooses the plan first; options with these fields keep their values. Null: all do.
     const std::set<std::string>* chosen_beside = nullptr;
+    /// Takes the settings of the system's users in place of the fastest plan, and of a batch that
+    /// does not fit the largest micro-batches that do. Ours has its fastest plan. Requires
+    /// `chosen_beside`.
+    bool as_users_run = false;
     /// Looks for a faster plan, in which options with these fields keep their values. Null: does
     /// not.
     const std::set<std::string>* faster_beside = nullptr;

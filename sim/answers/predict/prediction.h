@@ -94,7 +94,29 @@ struct Banded {
     double value = 0, low = 0, high = 0;
 };
 
+/// Whose settings a prediction has where the user gives none.
+enum class SettingsOf : std::uint8_t {
+    schedule,  ///< the defaults of its options
+    users,     ///< those with which the users of its system run it
+    planner,   ///< those of its fastest plan
+};
+struct SettingsName {
+    SettingsOf of;
+    const char* plan;   ///< as --plan gives it
+    const char* words;  ///< "settings: ..."
+};
+inline constexpr SettingsName kSettingsNames[] = {
+    {SettingsOf::schedule, "given", "as given"},
+    {SettingsOf::users, "users", "as its users run it"},
+    {SettingsOf::planner, "auto", "fastest plan"},
+};
+static_assert(in_order(kSettingsNames, &SettingsName::of));
+inline const SettingsName& settings_name(SettingsOf of) {
+    return kSettingsNames[static_cast<std::size_t>(of)];
+}
+
 struct Prediction : TimedPlan {
+    SettingsOf settings_of = SettingsOf::schedule;
     std::optional<PlanChoice> choice;       ///< where the plan was chosen
     std::optional<PlanChoice> faster_plan;  ///< that would gain more than kLeastGain, if wanted
     std::optional<Band> band;

@@ -225,6 +225,8 @@ ScheduleRecord accelerate_offload_schedule() {
             .keeps_inputs_alone = true,
             .master_bytes = 2,
             .moments_bytes = 4,
+            // Nobody else trains with it: validation/peers/torch_systems.py.
+            .users_run = {{"recompute", "full"}},
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

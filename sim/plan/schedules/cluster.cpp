@@ -288,6 +288,8 @@ ScheduleRecord cluster_schedule() {
                     .date = "2026-11-23"},
         .keeps_inputs_alone = true,
         .several_gpus = true,
+        // github:pytorch/torchtune@0031bfb, recipes/configs/llama3_1/70B_full.yaml.
+        .users_run = {{"sharding", "full"}, {"recompute", "full"}, {"adam", "fused"}},
         .structural_error = kErrorOnDevice,
         .phases = plain_phases()};
 }

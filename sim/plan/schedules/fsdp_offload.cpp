@@ -243,6 +243,9 @@ ScheduleRecord fsdp_offload_schedule() {
                                   "docs.pytorch.org/docs/stable/notes/hip.html",
                         .date = "2026-11-23"},
             .keeps_inputs_alone = true,
+            // github:pytorch/torchtune@0031bfb, recipes/configs/llama3_1/70B_full.yaml
+            // (fsdp_cpu_offload).
+            .users_run = {{"recompute", "full"}},
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

@@ -255,6 +255,8 @@ ScheduleRecord llmq_schedule() {
                         .date = "2026-11-23"},
             .master_bytes = 2,
             .moments_bytes = 4,
+            // README.md: the run of "Training run".
+            .users_run = {{"recompute", "full"}, {"moments", "device"}, {"offload", "none"}},
             .structural_error = kErrorOnDevice,
             .phases = plain_phases()};
 }

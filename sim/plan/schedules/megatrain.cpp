@@ -12,9 +12,8 @@
 // into one of 12 pinned slabs, and one host thread copies them into newly allocated gradient
 // tensors.
 //
-// Micro-batches (gradient_accumulation_steps in its configurations): each repeats all of this; the
-// thread adds later gradients to those tensors. At the end of each micro-batch the host waits for
-// the thread.
+// Micro-batches (its gradient_accumulation_steps): each repeats all of this; the thread adds later
+// gradients to those tensors, and the host waits for it at the end of each.
 //
 // MegaTrain-Plus, a fork of an older revision (bdqnghi/MegaTrain-Plus at a7d510d, --fork): before
 // each copy the main thread gathers a layer's weights in one of two pinned buffers (flatten). Its
@@ -293,6 +292,7 @@ ScheduleRecord megatrain_schedule() {
                                   "on an MI355X, github:chinmaydk99/MegaTrain@69d5ab61",
                         .date = "2026-11-23"},
             .master_bytes = 2,
+            .users_run = {{"checkpoint_interval", "4"}},  // infinity/config/training.py
             .structural_error = kErrorOffloading,
             .phases = megatrain_phases()};
 }

@@ -114,24 +114,28 @@ class Resident : public PyTorchStep {
 }  // namespace
 
 ScheduleRecord resident_schedule() {
-    return {.name = "resident",
-            .about =
-                "PyTorch keeps all in the GPU's memory in bf16; this is fast where it fits, "
-                "and has no fp32 states.",
-            .measured_system = "resident",
-            .plan = plan_of<Resident>,
-            .options = {"recompute", "adam", "attention"},
-            .program = {.name = "PyTorch",
-                        .gpu_makers = {"NVIDIA", "AMD", "Apple"},
-                        .source = "torch 2.11.0; AMD: logs of an MI355X, "
-                                  "github:chinmaydk99/MegaTrain@69d5ab61; Apple: "
-                                  "docs.pytorch.org/docs/stable/notes/mps.html",
-                        .date = "2026-11-23"},
-            .keeps_inputs_alone = true,
-            .master_bytes = 2,
-            .moments_bytes = 4,
-            .structural_error = kErrorOnDevice,
-            .phases = plain_phases()};
+    return {
+        .name = "resident",
+        .about =
+            "PyTorch keeps all in the GPU's memory in bf16; this is fast where it fits, "
+            "and has no fp32 states.",
+        .measured_system = "resident",
+        .plan = plan_of<Resident>,
+        .options = {"recompute", "adam", "attention"},
+        .program = {.name = "PyTorch",
+                    .gpu_makers = {"NVIDIA", "AMD", "Apple"},
+                    .source = "torch 2.11.0; AMD: logs of an MI355X, "
+                              "github:chinmaydk99/MegaTrain@69d5ab61; Apple: "
+                              "docs.pytorch.org/docs/stable/notes/mps.html",
+                    .date = "2026-11-23"},
+        .keeps_inputs_alone = true,
+        .master_bytes = 2,
+        .moments_bytes = 4,
+        // github:pytorch/torchtune@02d7035, recipes/configs/llama3_1/8B_full_single_device.yaml;
+        // the optimizer is the default of TrainingArguments in transformers 5.17.
+        .users_run = {{"recompute", "full"}, {"adam", "fused"}},
+        .structural_error = kErrorOnDevice,
+        .phases = plain_phases()};
 }
 
 }  // namespace sluice

@@ -273,6 +273,8 @@ ScheduleRecord roundpipe_schedule() {
                     .date = "2026-11-24"},
         .several_gpus = true,
         .gpus_take_turns = true,
+        // train.py of its artifact.
+        .users_run = {{"update", "delayed"}},
         .structural_error = kErrorOffloading,
         .phases = roundpipe_phases()};
 }

@@ -203,6 +203,7 @@ ScheduleRecord slideformer_schedule() {
                     .lacks = missing_in_slideformer,
                     .source = "github:RegiaYoung/SlideFormer@062322f",
                     .date = "2026-11-25"},
+        .users_run = {},  // they choose the batch alone (README.md)
         .structural_error = kErrorOffloading,
         .phases = plain_phases()};
 }

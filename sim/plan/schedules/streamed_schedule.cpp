@@ -95,6 +95,7 @@ ScheduleRecord streamed_schedule() {
                     .source = "the trainer of this version",
                     .date = "2026-11-23"},
         .ours = true,
+        .users_run = {},
         .structural_error = kStructuralError,
         .phases = streamed_phases()};
 }

@@ -228,6 +228,8 @@ ScheduleRecord superoffload_schedule() {
                         .source = "DeepSpeed 0.19.8; experts: its example Qwen3-30B-A3B, "
                                   "github:deepspeedai/DeepSpeedExamples/pull/990",
                         .date = "2026-11-23"},
+            // github:deepspeedai/DeepSpeedExamples@51495dc, training/DeepSpeed-SuperOffload.
+            .users_run = {{"sub_group_elements", "4e8"}, {"offload_percent", "90"}},
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

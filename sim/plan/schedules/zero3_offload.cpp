@@ -213,6 +213,12 @@ ScheduleRecord zero3_offload_schedule() {
                               "github:deepspeedai/DeepSpeed/pull/4966",
                     .date = "2026-11-23"},
         .keeps_inputs_alone = true,
+        // github:huggingface/transformers@e7a1419, tests/deepspeed/ds_config_zero3.json;
+        // github:deepspeedai/DeepSpeedExamples@51495dc, training/DeepSpeed-SuperOffload.
+        .users_run = {{"recompute", "full"},
+                      {"overlap_comm", "1"},
+                      {"offload_params", "1"},
+                      {"sub_group_elements", "1e9"}},
         .structural_error = kErrorOffloading,
         .phases = plain_phases()};
 }

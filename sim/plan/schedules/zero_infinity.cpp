@@ -280,6 +280,8 @@ ScheduleRecord zero_infinity_schedule() {
                         .source = "DeepSpeed 0.19.8",
                         .date = "2026-11-23"},
             .needs_storage = true,
+            // DeepSpeed's page in the documentation of transformers, section NVMe.
+            .users_run = {{"sub_group_elements", "1e9"}},
             .structural_error = kErrorOffloading,
             .phases = plain_phases()};
 }

@@ -99,16 +99,24 @@ std::string wrapped(const std::string& name, std::size_t width, const Settings& 
 std::string settings_block(const Comparison& c) {
     std::size_t width = 0;
     for (const ComparedSystem& system : c.systems) width = std::max(width, system.name.size());
-    const bool all_chosen = std::ranges::all_of(c.systems, [](const ComparedSystem& system) {
-        return system.report.choice || !system.fits();
-    });
-    std::string out = fmt::format("\nsettings of each{}, where they differ from the defaults:\n",
-                                  all_chosen ? ", chosen for its fastest step (--plan auto)" : "");
+    const auto all_are = [&](SettingsOf of) {
+        return std::ranges::all_of(c.systems, [of](const ComparedSystem& system) {
+            return system.report.settings_of == of || !system.fits();
+        });
+    };
+    const bool all_chosen = all_are(SettingsOf::planner), all_users = all_are(SettingsOf::users);
+    std::string out = fmt::format(
+        "\nsettings of each{}:\n",
+        all_chosen  ? ", chosen for its fastest step (--plan auto), where they differ from the "
+                      "defaults"
+        : all_users ? ", as its users run it (--plan users)"
+                    : ", where they differ from the defaults");
     for (const ComparedSystem& system : c.systems) {
-        Settings settings = changed_own_settings(system.report.asked.training);
-        settings.insert(settings.begin(), {"keeps", states_of(system.report.asked.training)});
-        if (system.report.choice && !all_chosen)
-            settings.insert(settings.begin(), {"plan", "auto"});
+        const Prediction& r = system.report;
+        Settings settings = shown_settings(r);
+        settings.insert(settings.begin(), {"keeps", states_of(r.asked.training)});
+        if (r.settings_of != SettingsOf::schedule && !all_chosen && !all_users)
+            settings.insert(settings.begin(), {"plan", settings_name(r.settings_of).plan});
         out += wrapped(system.name, width, settings);
     }
     return out;

@@ -78,6 +78,18 @@ Settings changed_own_settings(const TrainingSpec& training) {
     return out;
 }
 
+Settings shown_settings(const Prediction& report) {
+    const TrainingSpec& training = report.asked.training;
+    Settings out = changed_own_settings(training);
+    if (report.settings_of != SettingsOf::users) return out;
+    for (const auto& [name, value] : training.schedule->users_run) {
+        const std::string field(name);
+        if (std::ranges::find(out, field, &Settings::value_type::first) == out.end())
+            out.emplace_back(field, option_text(training, training_option(field)));
+    }
+    return out;
+}
+
 std::string settings_text(const Settings& settings) {
     if (settings.empty()) return "default settings";
     std::vector<std::string> parts;
@@ -119,6 +131,9 @@ std::vector<Setting> system_settings(const ComparedSystem& system) {
     }
     if (system.report.choice)
         for (const ChosenSetting& one : system.report.choice->settings) out.push_back(one.setting);
+    if (system.report.settings_of == SettingsOf::users)
+        for (const auto& [field, value] : training.schedule->users_run)
+            out.push_back({std::string(field), option_text(training, training_option(field))});
     return out;
 }
 

@@ -24,6 +24,8 @@ Settings own_settings(const TrainingSpec& training);
 /// The options that the schedule has and that differ from their defaults, but for schedule, batch
 /// and seq.
 Settings changed_own_settings(const TrainingSpec& training);
+/// The same, and those with which its users run it where a prediction has these.
+Settings shown_settings(const Prediction& report);
 /// "buffer_depth 2, recompute full"; "default settings" for none.
 std::string settings_text(const Settings& settings);
 

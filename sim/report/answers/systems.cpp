@@ -52,8 +52,8 @@ std::string tooltip(const ComparedSystem& system) {
     const Prediction& r = system.report;
     const std::string cut = micro_batch_words(system);
     return fmt::format("{}: {} a step\n{}\n{}{}{}", system.name, format_seconds(r.step.seconds),
-                       memory_text(r), settings_text(changed_own_settings(r.asked.training)),
-                       cut.empty() ? "" : "\n", cut);
+                       memory_text(r), settings_text(shown_settings(r)), cut.empty() ? "" : "\n",
+                       cut);
 }
 
 Bar bar_of(const Comparison& c, const ComparedSystem& system) {
@@ -118,10 +118,18 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          [](auto& c) {
              return Cell((*c).name).with_tooltip(
                  fmt::format("keeps {}\n{}", states_of(c.report().asked.training),
-                             settings_text(changed_own_settings(c.report().asked.training))));
+                             settings_text(shown_settings(c.report()))));
          },
          "system whose order of operations is planned"},
-        {"plan", "", [](auto& c) { return c.report().choice ? "auto" : "given"; }},
+        ColumnOf<Compared>(
+            "plan", "settings",
+            [](auto& c) {
+                const SettingsName& name = settings_name(c.report().settings_of);
+                return Cell(name.plan).shown_as(name.words);
+            },
+            "whose settings each system has: its fastest plan's, those of its users, "
+            "or the given ones")
+            .once_if_equal(),
         {"settings", "",
          [](auto& c) { return settings_text(own_settings(c.report().asked.training)); }, "",
          Programs::csv},

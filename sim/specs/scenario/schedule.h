@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -65,6 +66,9 @@ struct ScheduleRecord {
     /// the GPUs', and the last ones may be smaller.
     bool gpus_take_turns = false;
     bool needs_storage = false;
+    /// Fields and values with which its users run it: the program's defaults and those of its
+    /// examples, from the source that a comment names. Ours runs the plan that is chosen.
+    std::vector<std::pair<std::string_view, std::string_view>> users_run;
     /// The part of the step time that the plan leaves out: 5 to 95% is 1 +- this.
     double structural_error;
     std::vector<Phase> phases;

@@ -70,6 +70,16 @@ std::map<std::string, std::string> option_texts(const TrainingSpec& spec) {
     return texts;
 }
 
+TrainingSpec as_users_run(TrainingSpec asked, const std::set<std::string>& given) {
+    for (const auto& [field, value] : asked.schedule->users_run) {
+        if (given.contains(std::string(field))) continue;
+        const Option& option = training_option(field);
+        set_option(asked, option, value, option_flag(option));
+    }
+    check_training_spec(asked);
+    return asked;
+}
+
 std::string setting_flags(const std::vector<Setting>& settings) {
     std::string out;
     for (const Setting& one : settings)

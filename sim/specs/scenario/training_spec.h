@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -208,6 +209,10 @@ std::string option_help(const Option& option);
 /// The flag of a field: `--micro-batch` for `micro_batch`.
 std::string field_flag(std::string field);
 std::string option_flag(const Option& option);
+
+/// The settings with which the users of its system run it; options with the fields of `given` keep
+/// their values. Throws InputError if they break a rule with these.
+TrainingSpec as_users_run(TrainingSpec asked, const std::set<std::string>& given);
 
 /// A field of a scenario and its value, as typed: {"micro_batch", "8"}, {"host_memory", "512GB"}.
 struct Setting {

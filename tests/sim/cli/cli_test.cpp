@@ -67,7 +67,7 @@ TEST_CASE("cli: the chosen plan is what its settings predict", "[cli]") {
     CHECK(nlohmann::json::parse(again.output)["step_s"] == automatic["step_s"]);
     const Result kept = run(kPredict + "--plan auto --resident-layers 2 --json");
     CHECK(nlohmann::json::parse(kept.output)["training"]["resident_layers"] == 2);
-    check_mistake(kPredict + "--plan best", {"--plan", "best", "given or auto"});
+    check_mistake(kPredict + "--plan best", {"--plan", "best", "given, users or auto"});
 }
 
 TEST_CASE("cli: models and machines are listed and shown", "[cli]") {

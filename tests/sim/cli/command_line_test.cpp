@@ -1,4 +1,7 @@
-// What is said about the words of a command line: which are wrong, which model was meant?
+// What is said about the words of a command line: which are wrong, which model was meant, and
+// whose settings does another system have?
+#include <nlohmann/json.hpp>
+
 #include "tests/sim/base/program_run.h"
 
 using namespace sluice::test;
@@ -47,4 +50,23 @@ TEST_CASE("cli: each command takes a model by its size and says once what it too
         CHECK_THAT(result.output, ContainsSubstring("llama-3.1-70b"));
         CHECK(shell(kSluice + command + " 2>/dev/null").output.find(note) == std::string::npos);
     }
+}
+
+TEST_CASE("cli: another system is predicted as its users run it", "[cli]") {
+    const std::string resident =
+        "predict --model qwen2.5-7b --machine h200-sxm-pcie5 "
+        "--schedule resident --batch 8 ";
+    const auto of_users =
+        nlohmann::json::parse(run_sluice(resident + "--plan users --json").output);
+    const auto fastest = nlohmann::json::parse(run_sluice(resident + "--plan auto --json").output);
+    CHECK(of_users["plan"] == "users");
+    CHECK(of_users["training"]["recompute"] == "full");
+    CHECK(fastest["plan"] == "auto");
+    CHECK(fastest["training"]["recompute"] == "none");
+    CHECK_THAT(run_sluice(resident + "--plan users").output,
+               ContainsSubstring("settings     as its users run it: recompute full"));
+    check_sluice_mistake("cost --model qwen2.5-7b --machine h200-sxm-pcie5 --plan users",
+                         {"--plan is \"users\"", "given or auto"});
+    check_sluice_mistake("predict --machine h200-sxm-pcie5 --model " + std::string(100'000, 'x'),
+                         {"unknown model \"xxx", "xxx...xxx", "sluice models"});
 }
