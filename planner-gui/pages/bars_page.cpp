@@ -1,5 +1,6 @@
 #include "planner-gui/pages/bars_page.h"
 
+#include <QCheckBox>
 #include <QPushButton>
 
 #include "planner-gui/pages/page_parts.h"
@@ -56,16 +57,26 @@ BarsPage::BarsPage(Words words, QWidget* parent)
     : AnswerPage(parent),
       words_(std::move(words)),
       sentences_(text_label(words_.sentences)),
+      option_(new QCheckBox(words_.option)),
       parts_(new PictureTable(PictureTable::Arrangement::bars, words_.parts, [this](int thing) {
           const bool there = thing >= 0 && thing < static_cast<int>(shown_.things.size());
           return there ? shown_.things[static_cast<std::size_t>(thing)] : Described();
       })) {
     setAccessibleName(words_.name);
     QPushButton* const ask = askButton(words_.ask, words_.asking, words_.tooltip, false);
-    layOut(words_and_buttons(sentences_, {ask}), parts_, words_.page, {sentences_, parts_});
+    option_->setToolTip(words_.option_tooltip);
+    option_->setAccessibleDescription(words_.option_tooltip);
+    layOut(words_and_buttons(sentences_, {option_, ask}), parts_, words_.page,
+           {sentences_, parts_});
+    option_->setVisible(!words_.option.isEmpty());
+    connect(option_, &QCheckBox::toggled, this, [this] {
+        if (answer_ || isBusy()) Q_EMIT requested();
+    });
     connect(parts_, &PictureTable::adopted, this, &BarsPage::adopted);
     setAnswer({});
 }
+
+bool BarsPage::isOptionChecked() const { return option_->isChecked(); }
 
 void BarsPage::setAnswer(Answer answer) {
     answer_ = std::move(answer);
@@ -104,8 +115,11 @@ BarsPage* systems_page() {
           BarsPage::tr("The scenario has changed since these systems were compared.")},
          BarsPage::tr("Compare &systems"),
          BarsPage::tr("Comparing ..."),
+         BarsPage::tr("Predict this model on this machine with every system, with the same batch"),
+         BarsPage::tr("As their &users run them"),
          BarsPage::tr(
-             "Predict this model on this machine with every system, with the same batch")});
+             "Each system has the settings of its own defaults and examples, and not those "
+             "of its fastest plan")});
 }
 
 BarsPage* sensitivity_page(QWidget* parent) {

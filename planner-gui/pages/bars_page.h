@@ -8,6 +8,8 @@
 #include "sim/answers/search/sensitivity.h"
 #include "sim/report/bars.h"
 
+class QCheckBox;
+
 namespace sluice {
 
 struct BarsAnswer {
@@ -30,6 +32,8 @@ class BarsPage : public AnswerPage {
         PictureTable::Names parts;
         Sentences page;
         QString ask, asking, tooltip;  ///< of the button
+        /// Of a box that asks otherwise; empty: there is none.
+        QString option = {}, option_tooltip = {};
     };
     explicit BarsPage(Words words, QWidget* parent = nullptr);
 
@@ -40,6 +44,7 @@ class BarsPage : public AnswerPage {
     QByteArray svg() const override { return parts_->picture()->svg(); }
     QString csv() const override { return qtext(shown_.csv); }
     QString selectedWords() const { return parts_->words(); }
+    bool isOptionChecked() const;
 
   Q_SIGNALS:
     /// The scenario is to become this thing; only for things that can be adopted.
@@ -53,6 +58,7 @@ class BarsPage : public AnswerPage {
     BarsAnswer shown_;
     ByteUnits units_ = ByteUnits::decimal;
     QLabel* sentences_;
+    QCheckBox* option_;
     PictureTable* parts_;
 };
 

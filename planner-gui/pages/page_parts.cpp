@@ -103,13 +103,13 @@ void put_into(QScrollArea* area, QWidget* widget) {
     area->setFocusPolicy(Qt::NoFocus);
 }
 
-QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons) {
+QWidget* words_and_buttons(QLabel* words, const QList<QAbstractButton*>& buttons) {
     auto* const both = new QWidget;
     auto* const row = new QHBoxLayout(both);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(words, 1);
     row->addStretch();
-    for (QPushButton* const button : buttons) row->addWidget(button, 0, Qt::AlignTop);
+    for (QAbstractButton* const button : buttons) row->addWidget(button, 0, Qt::AlignTop);
     return both;
 }
 

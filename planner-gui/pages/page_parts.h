@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QScrollArea>
 
+class QAbstractButton;
 class QPushButton;
 
 namespace sluice {
@@ -30,7 +31,7 @@ QString breakable(const std::string& name);
 void put_into(QScrollArea* area, QWidget* widget);
 
 /// A row: the text, which may be hidden, and the buttons at its end.
-QWidget* words_and_buttons(QLabel* words, const QList<QPushButton*>& buttons);
+QWidget* words_and_buttons(QLabel* words, const QList<QAbstractButton*>& buttons);
 
 /// A scroll area with the height that its widget needs at its width. With less room it scrolls,
 /// only vertically.

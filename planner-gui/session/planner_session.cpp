@@ -142,8 +142,8 @@ void PlannerSession::post_job(JobKind kind, std::function<void(const Teller&)> w
 
 void PlannerSession::cancel(JobKind kind) { newest_[index(kind)].request_stop(); }
 
-void PlannerSession::compare(const PlannedScenario& planned) {
-    post_job(JobKind::compare, [planned](const Teller& tell) {
+void PlannerSession::compare(const PlannedScenario& planned, bool as_users_run) {
+    post_job(JobKind::compare, [planned, as_users_run](const Teller& tell) {
         Scenario s = resolve(planned);
         const PriceList prices = price_list(s.profile, s.money.quotes);
         std::vector<ClusterToCompare> others;
@@ -153,7 +153,7 @@ void PlannerSession::compare(const PlannedScenario& planned) {
         s.training.schedule = Schedule();
         const std::set<std::string> given = given_options(planned);
         Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
-                                         others, prices, &given);
+                                         others, prices, &given, as_users_run);
         out.left_out = left_out(s.machine);
         tell.send(&PlannerSession::compared, std::move(out));
     });

@@ -32,8 +32,9 @@ class PlannerSession : public QObject {
     /// earlier request.
     void request(const PlannedScenario& planned);
 
-    /// Every system on the machine, and the cluster if the scenario is of one: compared().
-    void compare(const PlannedScenario& planned);
+    /// Every system on the machine, and the cluster if the scenario is of one, each with its
+    /// fastest plan or as its users run it: compared().
+    void compare(const PlannedScenario& planned, bool as_users_run = false);
     /// Gains of more hardware: sensitivityFound().
     void findSensitivity(const PlannedScenario& planned);
     /// Every combination of two axes: explored() for each, row by row.

@@ -100,8 +100,9 @@ void Pages::showRun(const RunComparison& run) {
 
 void Pages::connectBars() {
     BarsPage* const systems = &compare_->systems();
-    connect(systems, &BarsPage::requested, this,
-            [this] { session_.compare(ask(JobKind::compare)); });
+    connect(systems, &BarsPage::requested, this, [this, systems] {
+        session_.compare(ask(JobKind::compare), systems->isOptionChecked());
+    });
     connect(&session_, &PlannerSession::compared, this,
             [this, systems](const std::shared_ptr<const Comparison>& all) {
                 comparison_ = all;

@@ -117,6 +117,13 @@ TEST_CASE("compare page: systems of one model on one machine", "[pages]") {
     page.systems().setAnswer(
         [systems](ByteUnits units) { return systems_answer(*systems, units); });
     CHECK(!note->isVisible());
+
+    // Other settings of the systems are asked for at once.
+    auto* const of_users = page.systems().findChild<QCheckBox*>();
+    CHECK(!page.systems().isOptionChecked());
+    QTest::keyClick(of_users, Qt::Key_Space);
+    CHECK(page.systems().isOptionChecked());
+    CHECK(asked.size() == 3);
 }
 
 TEST_CASE("compare page: 200 scenarios are laid out, each with a bar and a column", "[pages]") {
