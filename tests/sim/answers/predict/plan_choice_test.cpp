@@ -24,7 +24,7 @@ Seconds seconds_of(const ModelSpec& model, const MachineSpec& machine,
     return predict(model, machine, training).step.seconds;
 }
 
-/// The fastest of all combinations that fit, with the asked micro-batch.
+/// The fastest of all combinations that leave room, with the asked micro-batch.
 Seconds fastest_of_all(const ModelSpec& model, const MachineSpec& machine, TrainingSpec training) {
     Seconds out = seconds_of(model, machine, training);
     for (const Recompute recompute : {Recompute::full, Recompute::keep_attention, Recompute::none})
@@ -35,7 +35,8 @@ Seconds fastest_of_all(const ModelSpec& model, const MachineSpec& machine, Train
                 training.keep_last_layers = recompute == Recompute::none ? 0 : kept;
                 for (const ResidentTables tables : {ResidentTables::none, ResidentTables::both}) {
                     training.resident_tables = tables;
-                    if (fits_machine(model, machine, training))
+                    if (check_fit(plan_step(model, machine, training), machine, training)
+                            .leaves_room())
                         out = std::min(out, seconds_of(model, machine, training));
                 }
             }
@@ -124,7 +125,7 @@ TEST_CASE("plan choice: what gains too little is left out only where the rest le
     for (double budget = 7e9; budget < 24e9; budget += 0.5e9) {
         TrainingSpec asked = batch_of(8);
         asked.device_budget_bytes = budget;
-        const PlanChoice choice = choose_plan(eight_layers(), machine, asked, {});
+        const PlanChoice choice = choose_plan(eight_layers(), machine, asked, {"deferred_layers"});
         const StepPlan plan = plan_step(eight_layers(), machine, choice.training);
         INFO("device budget " << budget);
         if (choice.settings.empty()) continue;
@@ -137,6 +138,7 @@ TEST_CASE("plan choice: what gains too little is left out only where the rest le
 TEST_CASE("plan choice: a hundredth of device and host stays free", "[simulate]") {
     TrainingSpec asked = batch_of(64);
     asked.micro_batch = 16;
+    asked.clipping = Clipping::speculative;
     const ModelSpec model = read_model("120b");
     int chosen = 0;
     for (const char* name : {"h200-sxm-pcie5-1.5tb", "gb300", "b300-sxm"}) {
@@ -159,6 +161,7 @@ TEST_CASE("plan choice: a long sequence keeps attention's output of most layers"
         read_model(PlannedModel{.model = "qwen2.5-7b", .layers = {}, .untied = true});
     TrainingSpec asked = batch_of(1);
     asked.sequence = 524'288;
+    asked.clipping = Clipping::speculative;
     const PlanChoice choice = choose_plan(model, h200(), asked, {});
     const TrainingSpec& t = choice.training;
     CHECK(t.saved_inputs == SavedInputs::half);
@@ -178,10 +181,10 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);
     asked.resident_layers = 3;
-    const PlanChoice choice =
-        choose_plan(eight_layers(), machine, asked,
-                    {"resident_layers", "recompute", "keep_last_layers", "micro_batch",
-                     "resident_tables", "deferred_layers", "host_kept_layers"});
+    const PlanChoice choice = choose_plan(
+        eight_layers(), machine, asked,
+        {"resident_layers", "recompute", "keep_last_layers", "micro_batch", "resident_tables",
+         "deferred_layers", "host_kept_layers", "visiting_layers", "late_moment_layers"});
     CHECK(choice.training.resident_layers == 3);
     CHECK(choice.settings.empty());
     asked.schedule = Schedule("megatrain");

@@ -9,7 +9,8 @@ using namespace sluice::test;
 
 TEST_CASE("plan choice: a large batch passes in parts that keep everything", "[simulate]") {
     const MachineSpec machine = h200();
-    const TrainingSpec asked = batch_of(128);
+    TrainingSpec asked = batch_of(128);
+    asked.clipping = Clipping::speculative;
     const PlanChoice choice = choose_plan(eight_layers(), machine, asked, {});
     CHECK(choice.training.passes > 1);
     const Seconds chosen = predict(eight_layers(), machine, choice.training).step.seconds;
