@@ -93,9 +93,11 @@ void take_start(MainWindow& window, const Photographer& photographer) {
     window.openEmpty();
     window.showStart(true);
     photographer.save("start");
-    for (const auto& [field, text] :
-         {std::pair("model", "qwen2.5-72b"), {"tokens", "2B"}, {"days", "30"}, {"usd", "20000"}})
-        window.startPage().row(QLatin1String(field))->setText(QLatin1String(text));
+    for (const auto& [field, text] : {std::pair("model", "qwen2.5-72b"),
+                                      {"tokens", "2B"},
+                                      {"days", "30"},
+                                      {"budget_usd", "20000"}})
+        window.startPage().row(field)->setText(QLatin1String(text));
     photographer.finish(JobKind::start, [&] { window.startPage().findButton()->click(); });
     photographer.save("start-answer");
 }

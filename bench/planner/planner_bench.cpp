@@ -1,6 +1,6 @@
 // How long from a key to the verdict, how long does an answer take, and how long does the window
-// stand still at most? No test asserts it.
-//   ./dev bench planner [verdicts|answers|stillness]
+// stand still at most? How much memory does it take after many searches? No test asserts it.
+//   ./dev bench planner [verdicts|answers|stillness|memory [SEARCHES]]
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -8,10 +8,12 @@
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cstdlib>
 #include <ctime>
 #include <vector>
 
 #include "bench/planner/benched_window.h"
+#include "bench/planner/memory_growth.h"
 #include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/timeline_page.h"
 #include "planner-gui/pages/timeline_view.h"
@@ -268,5 +270,6 @@ int main(int argc, char** argv) {
     if (part == "all" || part == "verdicts") bench.verdicts();
     if (part == "all" || part == "answers") bench.answers();
     if (part == "all" || part == "stillness") bench.stillness();
+    if (part == "memory") MemoryGrowth(window).measure(argc > 2 ? std::atoi(argv[2]) : 100);
     window.stack().setSaved();
 }

@@ -113,6 +113,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
         case Qt::EditRole:
         case Qt::AccessibleTextRole:
         case Qt::ToolTipRole:
+        case Qt::AccessibleDescriptionRole:
             return text(row, at, role);
         case Qt::TextAlignmentRole:
             return alignment(table_.columns[at].unit);
@@ -155,7 +156,8 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     if (at + named_ >= shown_.size()) return {};
     const Column& column = table_.columns[shown_[at + named_]];
     if (role == Qt::DisplayRole) return named_ > 0 ? qtext(column.title) : capital(column.title);
-    if (role == Qt::ToolTipRole) return qtext(column.help);
+    if (role == Qt::ToolTipRole || role == Qt::AccessibleDescriptionRole)
+        return window_text(column.help);
     // Views wrap the names of scenarios.
     if (named_ > 0 || role != Qt::TextAlignmentRole) return {};
     return alignment(column.unit);

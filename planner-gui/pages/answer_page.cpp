@@ -108,8 +108,8 @@ FailureLabel::FailureLabel(QWidget* page) : QLabel(page) {
 }
 
 void FailureLabel::say(const QString& sentence, bool stale) {
-    setText(stale ? sentence + QLatin1Char('\n') + tr("This page shows the earlier answer.")
-                  : sentence);
+    const QString words = without_flags(sentence);
+    setText(stale ? words + QLatin1Char('\n') + tr("This page shows the earlier answer.") : words);
     setAccessibleName(text());
     show();
     alert(this);
@@ -202,7 +202,7 @@ void AnswerPage::setBusy(bool busy) {
 
 void AnswerPage::fail(const QString& sentence) {
     setBusy(false);
-    failure_->say(without_flags(sentence), of_before_);
+    failure_->say(sentence, of_before_);
 }
 
 void AnswerPage::setOutdated(bool outdated) { note_->setOutdated(outdated && has_answer_); }

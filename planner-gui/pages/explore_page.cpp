@@ -154,6 +154,7 @@ void ExplorePage::run() {
     wanted_ = Wanted{HeatMap(*x, *y, static_cast<PointSettings>(settings_->currentData().toInt())),
                      title_,
                      {x_->ownPlace(*x), y_->ownPlace(*y)}};
+    left_.start();
     setBusy(true);
     parts_->picture()->setFocus();
     Q_EMIT exploreRequested(wanted_->map);
@@ -167,7 +168,10 @@ void ExplorePage::showProgress() {
     } else if (all == 0) {
         progress_->setText(QString());
     } else if (map_.computed() < all) {
-        progress_->setText(tr("%1 of %2 cells").arg(map_.computed()).arg(all));
+        progress_->setText(tr("%1 of %2 cells%3")
+                               .arg(map_.computed())
+                               .arg(all)
+                               .arg(isBusy() ? left_.words(map_.computed(), all) : QString()));
     } else {
         progress_->setText(tr("%1 cells").arg(all));
     }

@@ -5,6 +5,7 @@
 
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/pages/axis_editor.h"
+#include "planner-gui/pages/time_left.h"
 
 class QComboBox;
 
@@ -61,6 +62,7 @@ class ExplorePage : public AnswerPage {
     QPushButton* as_table_ = nullptr;
     QComboBox* settings_ = nullptr;
     QLabel* progress_ = nullptr;
+    TimeLeft left_;
     HeatQuantity quantity_ = HeatQuantity::tokens_per_s;
     ByteUnits units_ = ByteUnits::decimal;
     std::optional<Wanted> wanted_;

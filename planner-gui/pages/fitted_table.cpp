@@ -16,7 +16,6 @@ constexpr int kLeastColumn = 4, kLongestWord = 12;  // in line heights
 constexpr int kRounding =
     4;  // pixels: the grid's line, and parts of pixels that a layout rounds up
 constexpr int kLeastRows = 6;
-constexpr int kMostLines = 4;          // of a row; the tooltip has the rest
 constexpr int kMostMeasuredRows = 40;  // of whose text the height is measured: 5 ms
 
 /// The desktop's style, with `margin` pixels at the sides of cells and headers.
@@ -42,6 +41,9 @@ int row_height(const QTableView* view, int lines) {
 
 /// Where columns are cut, text takes several lines; in a long table two.
 void fit_rows(QTableView* view, bool cut) {
+    const auto* const fitted = qobject_cast<FittedTable*>(view);
+    const int most = fitted == nullptr ? FittedTable::kMostLines : fitted->mostLines();
+    cut = cut && most > 1;
     view->setWordWrap(cut);
     const int rows = view->model()->rowCount();
     const bool measured = rows <= kMostMeasuredRows;
@@ -49,7 +51,7 @@ void fit_rows(QTableView* view, bool cut) {
     if (!measured) return;
     if (cut) view->resizeRowsToContents();
     for (int row = 0; row < rows; ++row)
-        view->setRowHeight(row, cut ? std::min(view->rowHeight(row), row_height(view, kMostLines))
+        view->setRowHeight(row, cut ? std::min(view->rowHeight(row), row_height(view, most))
                                     : row_height(view, 1));
 }
 
@@ -135,8 +137,8 @@ void FittedTable::updateGeometries() {
     updateGeometry();
 }
 
-QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name,
-                       bool fits_columns) {
+FittedTable* table_view(QAbstractItemModel* model, const QString& accessible_name,
+                        bool fits_columns) {
     auto* const view = new FittedTable(fits_columns);
     view->setModel(model);
     view->setAccessibleName(accessible_name);

@@ -16,7 +16,12 @@ inline constexpr int kAlmostAll = 1000;
 class FittedTable : public QTableView {
     Q_OBJECT
   public:
+    static constexpr int kMostLines = 4;
+
     explicit FittedTable(bool fits_columns);
+    /// Of a row whose columns are cut; the tooltip has the rest.
+    void setMostLines(int lines) { most_lines_ = lines; }
+    int mostLines() const { return most_lines_; }
     void setModel(QAbstractItemModel* model) override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -28,12 +33,13 @@ class FittedTable : public QTableView {
 
   private:
     bool fits_columns_;
+    int most_lines_ = kMostLines;
     int shown_height_ = 0;
 };
 
 /// Rows are selected as a whole and are not numbered.
-QTableView* table_view(QAbstractItemModel* model, const QString& accessible_name,
-                       bool fits_columns = true);
+FittedTable* table_view(QAbstractItemModel* model, const QString& accessible_name,
+                        bool fits_columns = true);
 
 /// Gives columns the width of their contents. In a narrower view the widest columns shrink and
 /// their text takes several lines, with whole words and numbers if all columns are then in sight.

@@ -21,10 +21,11 @@ MoneyPage::MoneyPage(QWidget* parent)
       table_(table_view(model_, tr("Ways to pay"))),
       selected_(text_label(tr("Selected way to pay"))) {
     table_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    table_->setMostLines(1);  // in a low window each way is in sight; selected_ has all words
     auto* const both = new QSplitter(Qt::Vertical);
     both->addWidget(view_);
     both->addWidget(table_);
-    both->setSizes({1000, 1000});  // only the ratio matters
+    both->setSizes({2000, 3000});  // only the ratio matters
     both->setChildrenCollapsible(false);
     auto* const column = new QVBoxLayout(this);
     for (QLabel* const label : {heading_, words_}) column->addWidget(label);

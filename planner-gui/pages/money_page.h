@@ -7,10 +7,9 @@
 #include "planner-gui/pages/answer_page.h"
 #include "planner-gui/session/prediction.h"
 
-class QTableView;
-
 namespace sluice {
 
+class FittedTable;
 class PictureView;
 
 class MoneyPage : public Page {
@@ -34,7 +33,7 @@ class MoneyPage : public Page {
     QLabel *heading_, *words_;
     PictureView* view_;
     TableModel* model_;
-    QTableView* table_;
+    FittedTable* table_;
     QLabel* selected_;
     ByteUnits units_ = ByteUnits::decimal;
 };

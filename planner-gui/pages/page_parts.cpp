@@ -7,6 +7,7 @@
 #include <QScrollBar>
 #include <algorithm>
 
+#include "planner-gui/pages/keyboard_tips.h"
 #include "planner-gui/pictures/byte_units.h"
 #include "planner-gui/pictures/palette.h"
 
@@ -74,6 +75,16 @@ QLabel* text_label(const QString& accessible_name) {
     label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setAccessibleName(accessible_name);
+    return label;
+}
+
+QLabel* sized_label(const QString& text, double factor) {
+    QLabel* const label = text_label(text);
+    label->setText(text);
+    QFont font = label->font();
+    font.setPointSizeF(factor * font.pointSizeF());
+    font.setBold(factor > 1);
+    label->setFont(font);
     return label;
 }
 
@@ -156,7 +167,7 @@ void show_sentences(QLabel* label, const QStringList& sentences, int most) {
     const qsizetype more = sentences.size() - shown.size();
     if (more > 0) shown << QLabel::tr("and %1 more").arg(more);
     label->setText(shown.join(QLatin1Char('\n')));
-    label->setToolTip(more > 0 ? sentences.join(QLatin1Char('\n')) : QString());
+    set_reachable_tip(label, more > 0 ? sentences.join(QLatin1Char('\n')) : QString());
 }
 
 void colour_as_warning(QLabel* label, QWidget* page) { new WarningColour(label, page); }

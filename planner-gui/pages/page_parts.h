@@ -24,6 +24,9 @@ QLabel* text_label(const QString& accessible_name);
 /// The same in bold, and as narrow as necessary: a model's name may be one very long word.
 QLabel* heading_label(const QString& accessible_name);
 
+/// Wrapped text that can be selected, in bold if its letters are larger by a factor.
+QLabel* sized_label(const QString& text, double factor = 1);
+
 /// A name that may wrap within a label, however long it is.
 QString breakable(const std::string& name);
 

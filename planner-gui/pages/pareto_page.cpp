@@ -109,6 +109,7 @@ QString ParetoPage::csv() const {
 
 void ParetoPage::start(int rows) {
     expected_ = rows;
+    left_.start();
     setBusy(true);
 }
 
@@ -148,7 +149,10 @@ void ParetoPage::showProgress() {
     } else {
         const QString arrived =
             isOfBefore() ? tr("%1 of an earlier run").arg(rows_.size())
-            : isBusy()   ? tr("%1 of %2 predicted").arg(rows_.size()).arg(expected_)
+            : isBusy()   ? tr("%1 of %2 predicted%3")
+                             .arg(rows_.size())
+                             .arg(expected_)
+                             .arg(left_.words(static_cast<int>(rows_.size()), expected_))
             : std::ssize(rows_) < expected_
                 ? tr("%1 of %2 predicted, then stopped").arg(rows_.size()).arg(expected_)
                 : tr("%1 predicted").arg(rows_.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "planner-gui/pages/answer_page.h"
+#include "planner-gui/pages/time_left.h"
 #include "planner-gui/pictures/pareto.h"
 
 class QCheckBox;
@@ -51,6 +52,7 @@ class ParetoPage : public AnswerPage {
     QSpinBox* least_ = nullptr;
     QCheckBox* all_ = nullptr;
     QLabel *progress_ = nullptr, *cheapest_ = nullptr;
+    TimeLeft left_;
     ByteUnits units_ = ByteUnits::decimal;
     int expected_ = 0;
 };

@@ -1,10 +1,13 @@
 #include "planner-gui/session/planner_session.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "planner-gui/session/memory_returned.h"
+#include "sim/answers/predict/outline.h"
 #include "sim/answers/validate/measured_runs.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -20,6 +23,11 @@ QString sentence_of(const std::exception& error) {
                ? sentence
                : QStringLiteral("internal error: %1; please report it with the scenario")
                      .arg(sentence);
+}
+
+ScenarioAnswer outline_of(ScenarioAnswer answer) {
+    forget_operations(answer.prediction);
+    return answer;
 }
 
 }  // namespace
@@ -104,6 +112,8 @@ void PlannerSession::request(const PlannedScenario& planned) {
         const SimulationScope scope(tell.stop(), Urgency::now);
         const auto tell_stage = [&tell](const ScenarioAnswer& prediction) {
             tell.send(&PlannerSession::predicted, prediction);
+            if (prediction.stage != PredictionStage::step)
+                tell.send(&PlannerSession::outlined, outline_of(prediction));
         };
         const auto refuse = [&tell](const std::exception& error, const std::string& field) {
             tell([sentence = sentence_of(error), name = QString::fromStdString(field)](
@@ -126,6 +136,7 @@ void PlannerSession::post_job(JobKind kind, std::function<void(const Teller&)> w
     const Teller tell = supersede(index(kind));
     jobs_.start([tell, kind, work = std::move(work)] {
         const SimulationScope scope(tell.stop(), Urgency::later);
+        const MemoryReturned returned;
         try {
             begin_simulation();
             work(tell);
@@ -155,6 +166,7 @@ void PlannerSession::compare(const PlannedScenario& planned, bool as_users_run) 
         Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
                                          others, prices, &given, as_users_run);
         out.left_out = left_out(s.machine);
+        for (ComparedSystem& system : out.systems) forget_operations(system.report);
         tell.send(&PlannerSession::compared, std::move(out));
     });
 }
@@ -162,8 +174,10 @@ void PlannerSession::compare(const PlannedScenario& planned, bool as_users_run) 
 void PlannerSession::findSensitivity(const PlannedScenario& planned) {
     post_job(JobKind::sensitivity, [planned](const Teller& tell) {
         const Scenario s = resolve(planned);
-        tell.send(&PlannerSession::sensitivityFound,
-                  sensitivity(s.model, s.profile, s.machine, s.training, ""));
+        Sensitivity found = sensitivity(s.model, s.profile, s.machine, s.training, "");
+        forget_operations(found.base);
+        for (Upgrade& upgrade : found.upgrades) forget_operations(upgrade.report);
+        tell.send(&PlannerSession::sensitivityFound, std::move(found));
     });
 }
 
@@ -202,9 +216,9 @@ void PlannerSession::predictAll(const std::vector<PlannedScenario>& scenarios) {
     post_job(JobKind::scenarios, [scenarios](const Teller& tell) {
         for (std::size_t i = 0; i < scenarios.size(); ++i) {
             try {
-                tell.send(&PlannerSession::scenarioPredicted,
-                          answer_scenario(scenarios[i],
-                                          {.band = Wanted::Band::always, .suggestions = true}));
+                tell.send(&PlannerSession::outlined,
+                          outline_of(answer_scenario(
+                              scenarios[i], {.band = Wanted::Band::always, .suggestions = true})));
             } catch (const InputError&) {
                 // Its own verdict says why.
             }
@@ -237,9 +251,21 @@ void PlannerSession::overlay(const PlannedScenario& planned, const QString& file
 }
 
 void PlannerSession::decide(const PlannedScenario& planned,
-                            const std::vector<PlannedScenario>& others) {
-    post_job(JobKind::decide, [planned, others](const Teller& tell) {
-        tell.send(&PlannerSession::decided, sluice::decide(decision_request(planned, others)));
+                            const std::vector<PlannedScenario>& others,
+                            const std::optional<FoundWays>& found) {
+    post_job(JobKind::decide, [planned, others, found](const Teller& tell) {
+        Decision out = sluice::decide(decision_request(planned, others));
+        if (found) {
+            RankedRun& ranked = out.ranked.emplace();
+            ranked.question = found->question;
+            std::mutex adding;
+            predict_again(*found, [&](RunWay way) {
+                const std::lock_guard lock(adding);
+                ranked.ways.push_back(std::move(way));
+            });
+            rank(ranked.ways);
+        }
+        tell.send(&PlannerSession::decided, std::move(out));
     });
 }
 
@@ -249,6 +275,15 @@ void PlannerSession::tryStart(const RunQuestion& question) {
             question,
             [&tell](RunWay one) { tell.send(&PlannerSession::startTried, std::move(one)); },
             [&tell](std::size_t done, std::size_t all) { tell.progress(done, all); });
+    });
+}
+
+void PlannerSession::answerStart(const FoundWays& found) {
+    post_job(JobKind::start, [found](const Teller& tell) {
+        std::atomic<std::size_t> done = 0;
+        predict_again(
+            found, [&tell](RunWay way) { tell.send(&PlannerSession::startTried, std::move(way)); },
+            [&] { tell.progress(++done, found.ways.size()); });
     });
 }
 

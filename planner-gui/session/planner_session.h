@@ -42,7 +42,7 @@ class PlannerSession : public QObject {
     /// Each machine with each schedule, with a band if it fits: machineFound() for each.
     void tryMachines(const PlannedScenario& planned, const std::vector<std::string>& machines,
                      const std::vector<std::string>& schedules);
-    /// Each scenario with its band: scenarioPredicted(); refused ones are skipped.
+    /// Each scenario with its band: outlined(); refused ones are skipped.
     void predictAll(const std::vector<PlannedScenario>& scenarios);
     /// Compares measured runs in files and folders with predictions for the scenario's machine:
     /// validated().
@@ -51,9 +51,13 @@ class PlannerSession : public QObject {
     /// overlaid().
     void overlay(const PlannedScenario& planned, const QString& file);
     /// The page of `sluice report` for the scenario's machine and those of the others: decided().
-    void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others);
+    /// With a run that was asked, also the ways that were found for it, predicted again.
+    void decide(const PlannedScenario& planned, const std::vector<PlannedScenario>& others,
+                const std::optional<FoundWays>& found = std::nullopt);
     /// Every machine for the question of the start page: startTried() for each.
     void tryStart(const RunQuestion& question);
+    /// The ways of an earlier answer, predicted again: startTried() for each.
+    void answerStart(const FoundWays& found);
     void cancel(JobKind kind);
     /// Returns when all requests are done or stopped; their signals may arrive later.
     void wait();
@@ -67,7 +71,9 @@ class PlannerSession : public QObject {
     void sensitivityFound(std::shared_ptr<const sluice::Sensitivity> sensitivity);
     void explored(std::shared_ptr<const sluice::ExploredCell> cell);
     void machineFound(std::shared_ptr<const sluice::MachineSystem> row);
-    void scenarioPredicted(std::shared_ptr<const sluice::ScenarioAnswer> prediction);
+    /// A prediction with its band, of request() or predictAll(), without operations: see
+    /// forget_operations().
+    void outlined(std::shared_ptr<const sluice::ScenarioAnswer> prediction);
     void validated(std::shared_ptr<const sluice::Validation> validation);
     void overlaid(std::shared_ptr<const sluice::RunComparison> run);
     void decided(std::shared_ptr<const sluice::Decision> decision);

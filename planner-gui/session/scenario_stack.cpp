@@ -33,43 +33,42 @@ std::string automatic_name(const PlannedScenario& planned) {
            last(planned.machine.machine);
 }
 
-/// Replaces one project by another; projects are small values.
 class ChangeCommand : public QUndoCommand {
   public:
-    ChangeCommand(ScenarioStack& stack, Project before, Project after, QString field)
-        : stack_(stack),
-          before_(std::move(before)),
-          after_(std::move(after)),
-          field_(std::move(field)) {}
-    void redo() override { stack_.show(after_); }
-    void undo() override { stack_.show(before_); }
+    ChangeCommand(ScenarioStack& stack, ScenarioChange change, QString field)
+        : stack_(stack), change_(std::move(change)), field_(std::move(field)) {}
+    void redo() override { stack_.apply(change_); }
+    void undo() override { stack_.apply(change_.reversed()); }
     int id() const override { return 1; }
     bool mergeWith(const QUndoCommand* next) override {
         const auto* const change = static_cast<const ChangeCommand*>(next);
-        if (field_.isEmpty() || change->field_ != field_ ||
-            change->after_.current != after_.current)
+        if (field_.isEmpty() || change->field_ != field_ || change->change_.at != change_.at)
             return false;
-        after_ = change->after_;
-        setObsolete(after_.scenarios == before_.scenarios);
+        change_.after = change->change_.after;
+        setObsolete(change_.after == change_.before);
         return true;
     }
 
   private:
     ScenarioStack& stack_;
-    Project before_, after_;
+    ScenarioChange change_;
     QString field_;  ///< empty: not merged
 };
 
 ScenarioStack::ScenarioStack(QObject* parent) : QObject(parent) {
     project_.scenarios.emplace_back();
     project_.scenarios.front().name = tr("Scenario").toStdString();
+    connect(&undo_, &QUndoStack::cleanChanged, this, &ScenarioStack::dirtyChanged);
 }
 
 void ScenarioStack::open(Project project) {
     undo_.clear();
     project_ = std::move(project);
+    saved_run_ = project_.asked_run;
+    Q_EMIT dirtyChanged();
     Q_EMIT listChanged();
     Q_EMIT currentChanged();
+    Q_EMIT opened();
 }
 
 void ScenarioStack::setCurrent(int index) {
@@ -78,8 +77,26 @@ void ScenarioStack::setCurrent(int index) {
     Q_EMIT currentChanged();
 }
 
-void ScenarioStack::push(Project before, Project after, const QString& field, const QString& what) {
-    auto* const command = new ChangeCommand(*this, std::move(before), std::move(after), field);
+void ScenarioStack::setAskedRun(std::optional<AskedRun> run) {
+    if (run == project_.asked_run) return;
+    project_.asked_run = std::move(run);
+    Q_EMIT dirtyChanged();
+}
+
+void ScenarioStack::setSaved() {
+    saved_run_ = project_.asked_run;
+    undo_.setClean();
+    Q_EMIT dirtyChanged();
+}
+
+void ScenarioStack::setUnsaved() {
+    saved_run_.reset();
+    undo_.resetClean();
+    Q_EMIT dirtyChanged();
+}
+
+void ScenarioStack::push(ScenarioChange change, const QString& field, const QString& what) {
+    auto* const command = new ChangeCommand(*this, std::move(change), field);
     command->setText(what);
     undo_.push(command);
 }
@@ -88,19 +105,14 @@ void ScenarioStack::push_edit(int index, const PlannedScenario& edited, const QS
                               const QString& what) {
     const auto at = static_cast<std::size_t>(index);
     if (edited == project_.scenarios[at]) return;
-    Project before = project_;
-    before.current = at;  // makes the undone change visible
-    Project after = before;
-    after.scenarios[at] = edited;
-    push(std::move(before), std::move(after), field, what);
+    // It becomes current, which makes the undone change visible.
+    push({at, project_.scenarios[at], edited, at, at}, field, what);
 }
 
 void ScenarioStack::push_new(int index, PlannedScenario scenario, const QString& what) {
     scenario.name = freeName(scenario.name);
-    Project after = project_;
-    after.scenarios.insert(after.scenarios.begin() + index, std::move(scenario));
-    after.current = static_cast<std::size_t>(index);
-    push(project_, std::move(after), {}, what);
+    const auto at = static_cast<std::size_t>(index);
+    push({at, std::nullopt, std::move(scenario), project_.current, at}, {}, what);
 }
 
 void ScenarioStack::edit(const PlannedScenario& edited, const QString& field, const QString& what) {
@@ -143,11 +155,11 @@ void ScenarioStack::duplicate(int index) {
 
 void ScenarioStack::remove(int index) {
     if (count() == 1) return;
-    Project after = project_;
-    after.scenarios.erase(after.scenarios.begin() + index);
     const int current = currentIndex() > index ? currentIndex() - 1 : currentIndex();
-    after.current = static_cast<std::size_t>(std::min(current, count() - 2));
-    push(project_, std::move(after), {}, tr("delete scenario"));
+    const auto at = static_cast<std::size_t>(index);
+    push({at, project_.scenarios[at], std::nullopt, project_.current,
+          static_cast<std::size_t>(std::min(current, count() - 2))},
+         {}, tr("delete scenario"));
 }
 
 std::string ScenarioStack::freeName(const std::string& name) const {
@@ -164,11 +176,18 @@ std::string ScenarioStack::freeName(const std::string& name) const {
     }
 }
 
-void ScenarioStack::show(const Project& project) {
-    const bool only_words = project.current == project_.current &&
-                            project.scenarios.size() == project_.scenarios.size() &&
-                            ask_the_same(current(), project.scenarios[project.current]);
-    project_ = project;
+void ScenarioStack::apply(const ScenarioChange& change) {
+    const bool only_words = change.current_after == project_.current && change.before &&
+                            change.after && ask_the_same(*change.before, *change.after);
+    std::vector<PlannedScenario>& all = project_.scenarios;
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>(change.at);
+    if (!change.after)
+        all.erase(at);
+    else if (!change.before)
+        all.insert(at, *change.after);
+    else
+        *at = *change.after;
+    project_.current = change.current_after;
     Q_EMIT listChanged();
     if (!only_words) Q_EMIT currentChanged();
 }

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QString>
 #include <QUndoStack>
+#include <optional>
 
 #include "sim/specs/scenario/project_file.h"
 
@@ -12,8 +13,17 @@ namespace sluice {
 /// "qwen2.5-72b on mi355x", "qwen2.5-72b on 16 x mi355x"; for files, their names without folders.
 std::string automatic_name(const PlannedScenario& planned);
 
-/// Never empty. Every change can be undone, except the choice of the current scenario. Consecutive
-/// edits of one field are undone together.
+/// One scenario that was edited, added or removed, and which one was current.
+struct ScenarioChange {
+    std::size_t at = 0;
+    std::optional<PlannedScenario> before, after;  ///< empty: it did not, or does no longer, exist
+    std::size_t current_before = 0, current_after = 0;
+
+    ScenarioChange reversed() const { return {at, after, before, current_after, current_before}; }
+};
+
+/// Never empty. Every change of scenarios can be undone, except the choice of the current one.
+/// Consecutive edits of one field are undone together.
 class ScenarioStack : public QObject {
     Q_OBJECT
   public:
@@ -40,27 +50,37 @@ class ScenarioStack : public QObject {
     /// The last scenario is never removed.
     void remove(int index);
 
+    /// The question of the start page and its answer, which Undo leaves as they are.
+    void setAskedRun(std::optional<AskedRun> run);
+
     /// Whether the project differs from its file.
-    bool isDirty() const { return !undo_.isClean(); }
-    void setSaved() { undo_.setClean(); }
+    bool isDirty() const { return !undo_.isClean() || project_.asked_run != saved_run_; }
+    void setSaved();
+    /// The project belongs to no file.
+    void setUnsaved();
     /// `name`, or "name 2" if another scenario has that name.
     std::string freeName(const std::string& name) const;
 
   Q_SIGNALS:
+    /// Another project is open.
+    void opened();
     /// Another scenario is current, or the current one has changed in more than name and notes.
     void currentChanged();
+    /// isDirty() may have changed.
+    void dirtyChanged();
     /// Names, notes or the number of scenarios have changed, or values of one of them.
     void listChanged();
 
   private:
     friend class ChangeCommand;
-    void show(const Project& project);
-    void push(Project before, Project after, const QString& field, const QString& what);
+    void apply(const ScenarioChange& change);
+    void push(ScenarioChange change, const QString& field, const QString& what);
     void push_edit(int index, const PlannedScenario& edited, const QString& field,
                    const QString& what);
     void push_new(int index, PlannedScenario scenario, const QString& what);
 
     Project project_;
+    std::optional<AskedRun> saved_run_;
     QUndoStack undo_;
 };
 

@@ -8,6 +8,7 @@
 #include "planner-gui/window/file_dialogs.h"
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/printed_report.h"
+#include "planner-gui/window/start_question.h"
 #include "sim/base/write_file.h"
 #include "sim/report/answers/answer_reports.h"
 
@@ -37,23 +38,39 @@ QString Exports::pageName() const { return pages_.name() + QStringLiteral(" - ")
 
 void Exports::addActions(QMenu& menu) {
     using Write = void (Exports::*)(const QString&);
-    const auto add = [&](const QString& text, const QString& suffix, auto name, Write writer) {
-        menu.addAction(text + QStringLiteral("..."), this, [this, text, suffix, name, writer] {
-            const QString filter = QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix);
-            const QString proposed = safe_file_name((this->*name)()) + QLatin1Char('.') + suffix;
-            const QString file = choose_to_save(&window_, QString(text).remove(QLatin1Char('&')),
-                                                filter, suffix, proposed);
-            if (!file.isEmpty()) (this->*writer)(file);
-        });
+    struct Kind {
+        FileFormat format;
+        QString text;
+        Write write;
     };
-    const QString html = QStringLiteral("html"), pdf = QStringLiteral("pdf");
-    add(tr("&Report as HTML"), html, &Exports::reportName, &Exports::writeHtml);
-    add(tr("Report as &PDF"), pdf, &Exports::reportName, &Exports::writePdf);
+    const auto add = [&](const QList<Kind>& kinds, auto name) {
+        QList<FileFormat> formats;
+        for (const Kind& kind : kinds) formats << kind.format;
+        for (const Kind& proposed : kinds)
+            menu.addAction(proposed.text + QStringLiteral("..."), this,
+                           [this, proposed, kinds, formats, name] {
+                               const QString file = choose_to_save(
+                                   &window_, QString(proposed.text).remove(QLatin1Char('&')),
+                                   formats,
+                                   safe_file_name((this->*name)()) + QLatin1Char('.') +
+                                       proposed.format.suffix);
+                               for (const Kind& kind : kinds)
+                                   if (kind.format.suffix == format_of(file, formats))
+                                       (this->*kind.write)(file);
+                           });
+    };
+    const FileFormat html{QStringLiteral("html"), tr("Page for a browser")},
+        pdf{QStringLiteral("pdf"), tr("PDF")}, svg{QStringLiteral("svg"), tr("Drawing")},
+        png{QStringLiteral("png"), tr("Picture")}, csv{QStringLiteral("csv"), tr("Table")};
+    add({{html, tr("&Report as HTML"), &Exports::writeHtml},
+         {pdf, tr("Report as &PDF"), &Exports::writePdf}},
+        &Exports::reportName);
     menu.addSeparator();
-    add(tr("Page as &SVG"), QStringLiteral("svg"), &Exports::pageName, &Exports::writeSvg);
-    add(tr("Page as P&DF"), pdf, &Exports::pageName, &Exports::writePagePdf);
-    add(tr("Page as P&NG"), QStringLiteral("png"), &Exports::pageName, &Exports::writePng);
-    add(tr("Page as &CSV"), QStringLiteral("csv"), &Exports::pageName, &Exports::writeCsv);
+    add({{svg, tr("Page as &SVG"), &Exports::writeSvg},
+         {pdf, tr("Page as P&DF"), &Exports::writePagePdf},
+         {png, tr("Page as P&NG"), &Exports::writePng},
+         {csv, tr("Page as &CSV"), &Exports::writeCsv}},
+        &Exports::pageName);
 }
 
 void Exports::choosePrinter() {
@@ -96,13 +113,22 @@ void Exports::withReport(std::function<void(const Decision&)> then) {
     std::vector<PlannedScenario> others;
     for (const PlannedScenario& one : stack_.project().scenarios)
         if (one.model == stack_.current().model) others.push_back(one);
-    wanted_.push_back({stack_.current(), std::move(others), std::move(then)});
+    wanted_.push_back({stack_.current(), std::move(others), foundWays(), std::move(then)});
     if (wanted_.size() == 1) predictFirst();
+}
+
+std::optional<FoundWays> Exports::foundWays() const {
+    const auto& run = stack_.project().asked_run;
+    if (!run) return std::nullopt;
+    const auto question = read_start_question(run->fields).question;
+    if (!question || run_scenario(*question).model != stack_.current().model) return std::nullopt;
+    return FoundWays{*question, run->ways};
 }
 
 void Exports::predictFirst() {
     Q_EMIT working(tr("The report is being predicted..."));
-    session_.decide(wanted_.front().planned, wanted_.front().others);
+    const Wanted& first = wanted_.front();
+    session_.decide(first.planned, first.others, first.found);
 }
 
 Exports::Wanted Exports::takeFirst() {

@@ -25,7 +25,7 @@ class Exports : public QObject {
     Exports(QWidget& window, Pages& pages, PlannerSession& session, ScenarioStack& stack);
     ~Exports() override;
 
-    /// One action per kind of file; each asks for a file name.
+    /// One action per kind of file; each asks for a file name, whose end decides the kind.
     void addActions(QMenu& menu);
     void choosePrinter();
 
@@ -51,6 +51,7 @@ class Exports : public QObject {
     struct Wanted {
         PlannedScenario planned;
         std::vector<PlannedScenario> others;
+        std::optional<FoundWays> found;  ///< of the start page, for the same model
         std::function<void(const Decision&)> then;
     };
 
@@ -61,6 +62,8 @@ class Exports : public QObject {
     /// Calls `then` with the report on the machines of all scenarios with the current model, each
     /// as its first scenario changes it. One report is made at a time.
     void withReport(std::function<void(const Decision&)> then);
+    /// The answer of the start page, if it is about the current model.
+    std::optional<FoundWays> foundWays() const;
     void predictFirst();
     /// Removes the first request and starts the next.
     Wanted takeFirst();

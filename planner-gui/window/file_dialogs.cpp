@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QSettings>
+#include <algorithm>
 
 namespace sluice {
 namespace {
@@ -43,14 +44,43 @@ QString choose_folder_to_open(QWidget* parent, const QString& title) {
     return folder;
 }
 
-QString choose_to_save(QWidget* parent, const QString& title, const QString& filter,
-                       const QString& suffix, const QString& file) {
-    QFileDialog dialog(parent, title, last_folder(), filter);
+QString format_of(const QString& file, const QList<FileFormat>& formats) {
+    const QString suffix = QFileInfo(file).suffix().toLower();
+    const bool known =
+        std::ranges::any_of(formats, [&](const FileFormat& one) { return one.suffix == suffix; });
+    return known ? suffix : QString();
+}
+
+QString choose_to_save(QWidget* parent, const QString& title, const QList<FileFormat>& formats,
+                       const QString& file) {
+    QFileDialog dialog(parent, title, last_folder());
     dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setDefaultSuffix(suffix);
+    QStringList filters;
+    dialog.setDefaultSuffix(formats.front().suffix);
+    for (const FileFormat& one : formats) {
+        filters << QStringLiteral("%1 (*.%2)").arg(one.name, one.suffix);
+        if (one.suffix == format_of(file, formats)) dialog.setDefaultSuffix(one.suffix);
+    }
+    dialog.setNameFilters(filters);
+    const auto select = [&](const QString& suffix) {
+        for (qsizetype i = 0; i < formats.size(); ++i)
+            if (formats[i].suffix == suffix) dialog.selectNameFilter(filters[i]);
+    };
+    QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) {
+        dialog.setDefaultSuffix(formats[filters.indexOf(filter)].suffix);
+    });
+    select(dialog.defaultSuffix());
     dialog.selectFile(file);
     while (dialog.exec() == QDialog::Accepted) {
-        const QString chosen = dialog.selectedFiles().front();
+        QString chosen = dialog.selectedFiles().front();
+        // The dialog takes what follows the dot of "qwen2.5-72b" for a suffix.
+        const bool whole = !format_of(chosen, formats).isEmpty();
+        if (!whole) chosen += QLatin1Char('.') + dialog.defaultSuffix();
+        if (!whole && QFileInfo::exists(chosen) &&
+            ask(parent, QObject::tr("Overwrite?"),
+                QObject::tr("%1 exists.").arg(QDir::toNativeSeparators(chosen)),
+                {QObject::tr("&Overwrite the file")}) != 0)
+            continue;
         if (!is_write_protected(chosen)) {
             remember_folder(chosen);
             return chosen;

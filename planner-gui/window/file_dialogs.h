@@ -1,6 +1,7 @@
 // Which file is opened or written? Dialogs begin in the last folder and propose a name.
 #pragma once
 
+#include <QList>
 #include <QStringList>
 
 class QWidget;
@@ -14,10 +15,20 @@ QString choose_to_open(QWidget* parent, const QString& title, const QString& fil
 QStringList choose_several_to_open(QWidget* parent, const QString& title, const QString& filter);
 QString choose_folder_to_open(QWidget* parent, const QString& title);
 
-/// Proposes `file`, with or without a folder. Does not return a write-protected file: the user may
-/// name another. Empty: nothing was chosen.
-QString choose_to_save(QWidget* parent, const QString& title, const QString& filter,
-                       const QString& suffix, const QString& file);
+/// What a file can be, by the end of its name.
+struct FileFormat {
+    QString suffix;  ///< "html"
+    QString name;    ///< "Page for a browser"
+};
+
+/// Proposes `file`, with or without a folder, whose format is selected. The returned name ends in
+/// the suffix of one of the formats; a name without one gets that of the selected format. Asks
+/// before it returns an existing file, and does not return a write-protected one: the user may name
+/// another. Empty: nothing was chosen.
+QString choose_to_save(QWidget* parent, const QString& title, const QList<FileFormat>& formats,
+                       const QString& file);
+/// The suffix of the format that such a name has, in lower case; empty: none of them.
+QString format_of(const QString& file, const QList<FileFormat>& formats);
 
 /// The next dialog begins in the folder of `file`.
 void remember_folder(const QString& file);

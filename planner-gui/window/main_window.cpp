@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "planner-gui/pages/keyboard_tips.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/validation_page.h"
 #include "planner-gui/pictures/answer_words.h"
@@ -42,6 +43,7 @@ MainWindow::MainWindow(const QString& recovery) : files_(stack_), recovery_(reco
     for (QWidget* const part : findChildren<QWidget*>())
         part->setAcceptDrops(part == &pages_->validation());
     setAcceptDrops(true);
+    new KeyboardTips(this);
     if (!restoreGeometry(QSettings().value(kGeometry).toByteArray())) resizeAtFirst();
     // Docks take sizes after the window's layout.
     if (!restoreState(QSettings().value(kState).toByteArray()))
@@ -67,7 +69,7 @@ void MainWindow::resizeDocksAtFirst() {
 
 MainWindow::~MainWindow() {
     // A destroyed undo stack reports that it is clean.
-    disconnect(&stack_.undoStack(), nullptr, this, nullptr);
+    disconnect(&stack_, nullptr, this, nullptr);
 }
 
 void MainWindow::addParts() {
@@ -109,7 +111,7 @@ void MainWindow::connectParts() {
                 stack_.edit(edited, field, what);
             });
     connect(&stack_, &ScenarioStack::currentChanged, this, &MainWindow::showCurrent);
-    connect(&stack_.undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::showTitle);
+    connect(&stack_, &ScenarioStack::dirtyChanged, this, &MainWindow::showTitle);
     connect(&files_, &ProjectFiles::fileChanged, this, [this](const QString& file) {
         if (autosave_) autosave_->setFile(file);
         showTitle();
@@ -140,11 +142,15 @@ void MainWindow::connectParts() {
 void MainWindow::connectStart() {
     connect(start_, &StartPage::chosen, this, [this](const PlannedScenario& planned) {
         // The untouched scenario of a new project makes room.
-        if (stack_.count() == 1 && !stack_.isDirty() && files_.file().isEmpty())
+        if (stack_.count() == 1 && stack_.undoStack().isClean() && files_.file().isEmpty())
             stack_.edit(planned, {}, tr("start page"));
         else
             stack_.add(planned);
     });
+    connect(start_, &StartPage::answered, this,
+            [this](const AskedRun& run) { stack_.setAskedRun(run); });
+    connect(&stack_, &ScenarioStack::opened, this,
+            [this] { start_->setAskedRun(stack_.project().asked_run); });
     connect(start_, &StartPage::detailsWanted, this, [this] { showStart(false); });
     connect(start_, &StartPage::exampleWanted, this, [this] {
         if (mayClose()) openExample();

@@ -95,7 +95,6 @@ class MainWindow : public QMainWindow {
     void chooseProject();
     bool save();
     bool saveAs();
-    static QString projectFilter();
     void warn(const QString& sentence);
     void copyCommand();
     void about();

@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QStatusBar>
 
+#include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/exports.h"
 #include "planner-gui/window/file_dialogs.h"
@@ -16,8 +17,6 @@
 #include "sim/base/json_object.h"
 
 namespace sluice {
-
-QString MainWindow::projectFilter() { return tr("Projects (*.json);;All files (*)"); }
 
 void MainWindow::start(const QString& file) {
     autosave_ = std::make_unique<Autosave>(stack_, recovery_);
@@ -83,8 +82,8 @@ bool MainWindow::saveAs() {
         files_.file().isEmpty()
             ? safe_file_name(qtext(stack_.current().name)) + QStringLiteral(".json")
             : files_.file();
-    const QString file = choose_to_save(this, tr("Save the project"), projectFilter(),
-                                        QStringLiteral("json"), proposed);
+    const QString file = choose_to_save(this, tr("Save the project"),
+                                        {{QStringLiteral("json"), tr("Project")}}, proposed);
     return !file.isEmpty() && saveFile(file);
 }
 
@@ -113,8 +112,8 @@ bool MainWindow::saveFile(const QString& file) {
 
 void MainWindow::warn(const QString& sentence) {
     // Not modal, so that the user can reach the form.
-    auto* const box = new QMessageBox(QMessageBox::Warning, tr("Sluice planner"), sentence,
-                                      QMessageBox::Ok, this);
+    auto* const box = new QMessageBox(QMessageBox::Warning, tr("Sluice planner"),
+                                      without_flags(sentence), QMessageBox::Ok, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setTextFormat(Qt::PlainText);
     box->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -17,6 +17,7 @@
 #include "planner-gui/window/pages.h"
 #include "planner-gui/window/scenario_dock.h"
 #include "planner-gui/window/scenario_form.h"
+#include "planner-gui/window/start_page.h"
 #include "planner-gui/window/verdict_panel.h"
 
 namespace sluice {
@@ -47,6 +48,7 @@ void MainWindow::addFileMenu() {
     menu->addAction(tr("&New"), QKeySequence::New, this, [this] {
         if (!mayClose()) return;
         openEmpty();
+        start_->clear();
         showStart(true);
     });
     menu->addAction(tr("&Open..."), QKeySequence::Open, this, &MainWindow::chooseProject);

@@ -73,14 +73,12 @@ void Pages::setPrediction(const std::shared_ptr<const ScenarioAnswer>& predictio
     homes_->setPrediction(prediction);
     money_->setPrediction(prediction);
     if (prediction == nullptr) return;
-    side_by_side_->add(prediction);
     const Prediction& report = prediction->report();
     if (another)
         explore_->setScenario(
             prediction->scenario.training, prediction->scenario.profile,
             tr("%1 on %2")
                 .arg(qtext(report.asked.model_name), qtext(report.asked.gpus_and_machine())));
-    showScenarios();
 }
 
 void Pages::showStep(bool of_another) {

@@ -67,7 +67,7 @@ void ProjectFiles::start(const PlannedScenario& scenario) {
 
 void ProjectFiles::recover(const Recovered& recovered) {
     stack_.open(recovered.project);
-    stack_.undoStack().resetClean();
+    stack_.setUnsaved();
     on_disk_.reset();
     const QFileInfo info(recovered.file);
     // The crashed session did not know of later changes to the file.
@@ -113,7 +113,7 @@ Autosave::Autosave(ScenarioStack& stack, const QString& folder, QObject* parent)
     connect(&timer_, &QTimer::timeout, this, &Autosave::write);
     const auto soon = [this] { timer_.start(); };
     connect(&stack_, &ScenarioStack::listChanged, this, soon);
-    connect(&stack_.undoStack(), &QUndoStack::cleanChanged, this, soon);
+    connect(&stack_, &ScenarioStack::dirtyChanged, this, soon);
 }
 
 Autosave::~Autosave() { remove(); }

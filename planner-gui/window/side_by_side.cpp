@@ -20,7 +20,7 @@ SideBySide::SideBySide(ScenarioStack& stack, PlannerSession& session, ComparePag
     shown_soon_.setInterval(kShownTogether);
     connect(&shown_soon_, &QTimer::timeout, this, &SideBySide::show);
     connect(&stack_, &ScenarioStack::listChanged, this, &SideBySide::show);
-    connect(&session_, &PlannerSession::scenarioPredicted, this, &SideBySide::take);
+    connect(&session_, &PlannerSession::outlined, this, &SideBySide::take);
     connect(&page_.scenarios(), &ScenariosPart::scenarioActivated, this,
             [this](int column) { stack_.setCurrent(columns_[static_cast<std::size_t>(column)]); });
 }

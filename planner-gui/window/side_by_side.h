@@ -19,8 +19,6 @@ class SideBySide : public QObject {
   public:
     SideBySide(ScenarioStack& stack, PlannerSession& session, ComparePage& page);
 
-    /// A verdict, which also fills a column.
-    void add(const std::shared_ptr<const ScenarioAnswer>& prediction) { cache_.add(prediction); }
     /// Shows what is predicted and requests the rest. Does nothing while the page is hidden.
     void show();
 

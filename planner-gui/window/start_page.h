@@ -4,29 +4,41 @@
 
 #include <QLabel>
 #include <QWidget>
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "planner-gui/pages/time_left.h"
 #include "planner-gui/session/planner_session.h"
+#include "planner-gui/window/start_question.h"
+#include "sim/specs/scenario/project_file.h"
 
+class QProgressBar;
 class QPushButton;
 class QVBoxLayout;
 
 namespace sluice {
 
 class FieldRow;
+class StartCards;
+class StartForm;
 
 class StartPage : public QWidget {
     Q_OBJECT
   public:
     explicit StartPage(PlannerSession& session, QWidget* parent = nullptr);
 
-    /// The row of "model", "task", "tokens", "context", "days", "usd" or "owned".
-    FieldRow* row(const QString& field) const { return rows_.at(field); }
+    /// The row of one of asked_run_fields().
+    FieldRow* row(const std::string& field) const;
     QPushButton* findButton() const { return find_; }
+    /// The question of a project and its answer, whose ways are predicted again once the page is
+    /// visible. Empty: the project has none; the fields stay.
+    void setAskedRun(const std::optional<AskedRun>& run);
+    /// The fields as on a first start.
+    void clear();
 
   Q_SIGNALS:
+    /// A search has ended: its question and its answer.
+    void answered(sluice::AskedRun run);
     /// The user takes this plan.
     void chosen(sluice::PlannedScenario planned);
     void exampleWanted();
@@ -34,31 +46,39 @@ class StartPage : public QWidget {
     /// The user wants the form and the pages without an answer.
     void detailsWanted();
 
+  protected:
+    void showEvent(QShowEvent* event) override;
+
   private:
-    FieldRow* addRow(const QString& field, const QString& label, int kind,
-                     const QStringList& choices, const QString& value, const QString& help);
-    void addFields(QVBoxLayout* column);
     void addButtons(QVBoxLayout* column);
+    void addProgress(QVBoxLayout* column);
     void find();
+    /// Ways for the question begin to arrive.
+    void begin(const RunQuestion& question);
+    void predictAgain();
     /// With the fields as a scenario, once the user has changed one.
     void planInDetail();
-    /// Empty if a field is wrong; its row then says so.
-    std::optional<RunQuestion> question();
-    void showPicks();
-    QWidget* card(const RunPick& pick, bool first);
+    void showProgress(int done, int all);
+    void stop();
+    /// No more ways arrive.
+    void rest();
     void finish(const QString& failure);
     /// The question has changed since the answer that is shown.
     void markOutdated();
 
     PlannerSession& session_;
-    std::map<QString, FieldRow*> rows_;
+    StartForm* form_;
     QPushButton* find_;
     QLabel* progress_;
-    QWidget* cards_;
+    QProgressBar* bar_;
+    StartCards* cards_;
+    TimeLeft left_;
     RunQuestion asked_;
-    std::vector<RunWay> candidates_;
-    std::vector<RunPick> picks_;  ///< that are shown
+    StartFields asked_fields_;
+    std::vector<RunWay> ways_;
+    std::optional<AskedRun> to_predict_;  ///< the answer of a project, until the page is visible
     bool busy_ = false, edited_ = false;
+    bool is_new_ = false;  ///< the answer was searched, not read from a project
 };
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <QGridLayout>
 #include <algorithm>
 
+#include "planner-gui/pages/keyboard_tips.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pictures/answer_words.h"
 #include "sim/answers/cost/run_limits.h"
@@ -147,8 +148,9 @@ void VerdictFigures::set(const Figure& figure, const QString& value, const QStri
     // A screen reader would read the name alone in place of the text.
     figure.value->setAccessibleName(tr("%1: %2").arg(figure.name->text(), value));
     figure.more->setText(more);
-    for (QLabel* const label : {figure.name, figure.value, figure.more})
+    for (QLabel* const label : {figure.name, figure.more})
         label->setToolTip(wrapped_tooltip(tooltip));
+    set_reachable_tip(figure.value, wrapped_tooltip(tooltip));
 }
 
 int VerdictFigures::valueWidth() const {

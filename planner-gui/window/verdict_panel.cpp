@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "planner-gui/pages/keyboard_tips.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
 #include "planner-gui/pictures/answer_words.h"
@@ -53,7 +54,7 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
     detail_ = label_of(this, QStringLiteral("detail"));
     figures_ = new VerdictFigures(this);
     bound_ = label_of(this, QStringLiteral("bound"));
-    bound_->setToolTip(tr("The lane with the largest share of the step's critical path"));
+    set_reachable_tip(bound_, tr("The lane with the largest share of the step's critical path"));
     confidence_ = label_of(this, QStringLiteral("confidence"));
     for (QLabel* const line : {bound_, confidence_})  // also if there is no text
         line->setMinimumHeight(line->fontMetrics().height());
@@ -93,7 +94,7 @@ void VerdictPanel::setRefused(const QString& sentence) {
     setPending(false);
     headline_->setPalette(palette());
     headline_->setText(tr("No prediction"));
-    headline_->setToolTip({});
+    set_reachable_tip(headline_, {});
     detail_->setText(sentence);
     figures_->clear();
     bound_->clear();
@@ -143,7 +144,7 @@ void VerdictPanel::showHeadline() {
     const RunsToday& today = prediction_->report().asked.runs_today;
     if (!today.runs())
         headline_->setText(tr("%1; no program trains this way today").arg(headline_->text()));
-    headline_->setToolTip(today.runs() ? QString() : capitalized(qtext(today.why_not)));
+    set_reachable_tip(headline_, today.runs() ? QString() : capitalized(qtext(today.why_not)));
     headline_->setPalette(coloured);
 }
 
@@ -173,10 +174,11 @@ void VerdictPanel::showConfidence() {
     QStringList assumptions;
     for (const std::string& one : r.plan.assumptions) assumptions << window_text(one);
     for (const std::string& one : prediction_->cost.assumptions) assumptions << window_text(one);
-    confidence_->setText(tr("Confidence: %1 rates of the machine; %2 assumptions (point here)")
-                             .arg(qtext(confidence_name(r.plan.confidence)))
-                             .arg(assumptions.size()));
-    confidence_->setToolTip(wrapped_tooltip(assumptions.join(QLatin1Char('\n'))));
+    confidence_->setText(
+        tr("Confidence: %1 rates of the machine; %2 assumptions (mouse or Tab shows them)")
+            .arg(qtext(confidence_name(r.plan.confidence)))
+            .arg(assumptions.size()));
+    set_reachable_tip(confidence_, wrapped_tooltip(assumptions.join(QLatin1Char('\n'))));
 }
 
 void VerdictPanel::showOffers() {

@@ -18,7 +18,7 @@ namespace {
 
 struct ChooseFlags {
     std::string model, task = task_name(Task::full_fine_tune), tokens = "1B", seq = "4096", owned;
-    std::optional<std::string> days, budget, compute;
+    std::optional<std::string> days, budget, owned_gpus, owned_memory, compute;
     ScenarioFlags money;  ///< --quotes alone
     bool json = false;
 };
@@ -61,6 +61,18 @@ RunQuestion read_question(const ChooseFlags& flags) {
         out.limits.usd = amount_of(*flags.budget, "--budget", money_option("budget_usd"),
                                    "a number of dollars such as 20000");
     out.owned = flags.owned;
+    if (flags.owned_gpus) {
+        constexpr const char* kCount = "a whole number of GPUs";
+        const double gpus = amount_of(*flags.owned_gpus, "--owned-gpus", 1, 4096, kCount);
+        out.owned_gpus = static_cast<std::int64_t>(gpus);
+        if (static_cast<double>(*out.owned_gpus) != gpus)
+            throw InputError(
+                fmt::format("--owned-gpus is \"{}\", expected {}", *flags.owned_gpus, kCount));
+    }
+    out.owned_memory = flags.owned_memory;
+    if (out.owned.empty() && (out.owned_gpus || out.owned_memory))
+        throw InputError(fmt::format("{} is given without --owned; name the machine",
+                                     out.owned_gpus ? "--owned-gpus" : "--owned-memory"));
     out.compute = flags.compute;
     const std::map<std::string, std::string>& money = flags.money.given.money;
     if (const auto quotes = money.find("quotes"); quotes != money.end())
@@ -101,6 +113,10 @@ void add_choose(CLI::App& app, Command& chosen) {
     command->add_option("--owned", flags->owned,
                         "a machine that you have, a node with all its GPUs: it costs its "
                         "electricity alone");
+    command->add_option("--owned-gpus", flags->owned_gpus,
+                        "GPUs of the owned machine; default: all of a node");
+    command->add_option("--owned-memory", flags->owned_memory,
+                        "its host memory, as 512GB; default: the machine's own");
     const Option& compute = training_option("compute");
     command->add_option(option_flag(compute), flags->compute, option_help(compute));
     add_quotes_flag(*command, flags->money);

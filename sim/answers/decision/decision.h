@@ -10,6 +10,7 @@
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/cost/full_node.h"
 #include "sim/answers/search/advise_grid.h"
+#include "sim/answers/search/run_question.h"
 #include "sim/answers/search/sensitivity.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/scenario/project_file.h"
@@ -84,6 +85,12 @@ struct Candidate {
     const RunsToday& today() const { return report().asked.runs_today; }
 };
 
+/// A run that was asked of all machines, and every way that was found.
+struct RankedRun {
+    RunQuestion question;
+    std::vector<RunWay> ways;  ///< ranked
+};
+
 struct Decision {
     DecisionRequest request;
     std::vector<Candidate> candidates;  ///< in the order of the request
@@ -96,6 +103,7 @@ struct Decision {
     /// Gains of upgrades of the chosen machine; empty for a cluster.
     std::optional<Sensitivity> upgrades;
     std::vector<TrackRecord> record;
+    std::optional<RankedRun> ranked;  ///< of the same model, if it was asked
 
     /// It fits, and a program trains this way today unless that is not required.
     bool can_choose(const Candidate& c) const {

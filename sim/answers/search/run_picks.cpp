@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "sim/answers/cost/run_limits.h"
 #include "sim/answers/search/run_question.h"
@@ -34,6 +35,28 @@ bool RunWay::has_full_states() const {
 
 bool meets(const RunQuestion& question, const RunWay& one) {
     return one.fits() && one.priced && meets(question.limits, one.run, one.priced);
+}
+
+std::vector<std::size_t> near_misses(const std::vector<RunWay>& ways) {
+    constexpr std::size_t kMost = 3;
+    const bool any_fits = std::ranges::any_of(ways, &RunWay::fits);
+    const bool owned_fits =
+        std::ranges::any_of(ways, [](const RunWay& one) { return one.owned && one.fits(); });
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < ways.size(); ++i)
+        if (!ways[i].fits() && (ways[i].owned ? !owned_fits : !any_fits)) out.push_back(i);
+    std::ranges::stable_sort(out, {}, [&](std::size_t i) {
+        const Prediction& report = ways[i].answer->report();
+        double most = 0;  // over what the memory offers
+        for (const Fit::OfTier* const tier :
+             {&report.plan.fit.device, &report.plan.fit.host, &report.plan.fit.storage})
+            if (tier->shortfall() > 0)
+                most = std::max(most, static_cast<double>(tier->peak.bytes) /
+                                          std::max(1.0, static_cast<double>(tier->usable)));
+        return std::tuple(!ways[i].owned, report.advice.suggestions.empty(), most);
+    });
+    out.resize(std::min(out.size(), kMost));
+    return out;
 }
 
 std::string time_and_money(const RunWay& one) {

@@ -23,9 +23,11 @@ struct RunQuestion {
     double tokens = 1e9;          ///< of the run
     std::int64_t context = 4096;  ///< tokens of a sequence
     RunLimits limits;
-    std::string owned;  ///< a node that costs no more than its electricity; or empty
-    std::optional<std::string> quotes;   ///< a file, as --quotes takes it
-    std::optional<std::string> compute;  ///< precision of products, as --compute takes it
+    std::string owned;  ///< a machine that costs no more than its electricity; or empty
+    std::optional<std::int64_t> owned_gpus;   ///< GPUs that are owned; empty: those of a node
+    std::optional<std::string> owned_memory;  ///< of its host, with its unit; empty: its own
+    std::optional<std::string> quotes;        ///< a file, as --quotes takes it
+    std::optional<std::string> compute;       ///< precision of products, as --compute takes it
     bool operator==(const RunQuestion&) const = default;
 };
 
@@ -35,9 +37,13 @@ std::int64_t tokens_of_a_step(Task task);
 /// The question without a machine. Throws InputError with a field: "model".
 PlannedScenario run_scenario(const RunQuestion& question);
 
+/// The owned machine with the GPUs and the memory that it has; none where none is owned. More GPUs
+/// than a node of connected GPUs holds are whole nodes. Throws InputError with its field.
+std::optional<PlannedMachine> owned_machine(const RunQuestion& question);
+
 /// A machine, or several GPUs of it, with the settings that were found for it.
 struct RunWay {
-    std::shared_ptr<const ScenarioAnswer> answer;
+    std::shared_ptr<const ScenarioAnswer> answer;  ///< without operations: forget_operations()
     RunCost run;  ///< of the question's tokens; of an owned machine: electricity alone
     bool priced = false;
     bool owned = false;
@@ -52,7 +58,7 @@ struct RunWay {
 };
 
 /// The owned machine first, then each machine of the library that has a price or a quote.
-std::vector<std::string> tried_machines(const RunQuestion& question);
+std::vector<PlannedMachine> tried_machines(const RunQuestion& question);
 
 using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 
@@ -61,12 +67,25 @@ using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 /// are late: those with a larger part of the node that are not. Then 1, 2, 4, ... nodes, until a
 /// run meets the deadline and more nodes cost no less. Where nothing fits: a plan of one GPU that
 /// lacks memory, with smaller states. `found` gets each, `progress` how many machines of all are
-/// done. Throws InputError.
+/// done. On an owned machine with several GPUs, also with all of them. Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 
-/// The ways of try_ways(), the cheapest first; then those without a price, then those that do not
-/// fit. One thread at a time calls `progress`.
+/// Ways that were found for a run.
+struct FoundWays {
+    RunQuestion question;
+    std::vector<PlannedScenario> ways;
+};
+/// Predicts them again, several at a time; `found` gets each, and `done` is called after each. Ways
+/// that are refused, since a machine or a rule has changed, are left out.
+void predict_again(
+    const FoundWays& asked, const std::function<void(RunWay)>& found,
+    const std::function<void()>& done = [] {});
+
+/// The cheapest first; then those without a price, then those that do not fit.
+void rank(std::vector<RunWay>& ways);
+
+/// The ways of try_ways(), ranked. One thread at a time calls `progress`.
 std::vector<RunWay> all_ways(const RunQuestion& question, const RunProgress& progress = {});
 
 /// One way that is proposed, and why.
@@ -85,6 +104,11 @@ bool meets(const RunQuestion& question, const RunWay& one);
 /// such way meets both. If none meets both: the one that misses them by the least, the cheapest in
 /// time, and the fastest within the budget. Empty if nothing fits.
 std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates);
+
+/// Ways that do not fit, but say what would: the owned machine's, if no plan fits it. Where nothing
+/// fits at all, three at most: those with settings that would fit first, then those that lack the
+/// smallest part of their memory. Indices into `ways`.
+std::vector<std::size_t> near_misses(const std::vector<RunWay>& ways);
 
 /// "21.3 days (18 to 25), $8,120".
 std::string time_and_money(const RunWay& one);

@@ -97,6 +97,8 @@ std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay&
 std::string run_explanation(const RunWay& way);
 /// How many ways fit and meet the limits, and which machines are not proposed and why.
 std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>& ways);
+/// A row for each way that fits, in the order of `ways`.
+Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways);
 /// The proposed ways, then all that fit.
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways);
 std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways);

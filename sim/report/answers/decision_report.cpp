@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim/answers/cost/run_limits.h"
 #include "sim/answers/decision/decision.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/findings.h"
@@ -142,6 +143,14 @@ std::string other_systems(const Decision& decision) {
            page_list(notes);
 }
 
+/// Every way to do the run that was asked, the cheapest first.
+std::string ranked_ways(const Decision& decision) {
+    if (!decision.ranked) return "";
+    const auto& [question, ways] = *decision.ranked;
+    return html_element("p", fields_for_flags(ways_summary(question, ways))) +
+           to_html(ways_table(question, ways));
+}
+
 std::string upgrades(const Decision& decision) {
     if (!decision.upgrades) return "";  // they are predicted for one machine, not for a cluster
     const Sensitivity& all = *decision.upgrades;
@@ -240,6 +249,12 @@ std::string decision_html(const Decision& decision) {
         body +=
             section("Other systems on " + decision.best()->machine.id, other_systems(decision)) +
             section("Gains of upgrades of " + decision.best()->name, upgrades(decision));
+    if (decision.ranked)
+        body += section(
+            fmt::format("All ways for {} on {} tokens{}", task_name(decision.ranked->question.task),
+                        format_short_count(decision.ranked->question.tokens),
+                        limits_words(decision.ranked->question.limits)),
+            ranked_ways(decision));
     body += "<div class=\"appendix\">\n" +
             section("How good predictions have been", track_record(decision)) +
             section("Assumptions", assumptions(decision)) +

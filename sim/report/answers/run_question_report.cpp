@@ -47,14 +47,16 @@ std::string precision_of(const TrainingSpec& training) {
                : fmt::format("optimizer state in reduced precision ({})", states_of(training));
 }
 
-/// With the command of the settings that would fit, if any are known.
-std::vector<std::string> misfit_sentences(const std::vector<RunWay>& ways) {
+/// With the command of the settings that would fit, if any are known; the owned machine first.
+std::vector<std::string> misfit_sentences(std::vector<RunWay> ways) {
+    std::ranges::stable_partition(ways, &RunWay::owned);
     std::vector<std::string> out;
     for (const RunWay& one : ways) {
         if (one.fits()) continue;
         const Prediction& report = one.answer->report();
-        out.push_back(misfit_sentence(
-            fmt::format("{} with {}", one.name(), report.asked.training.schedule->name), report));
+        out.push_back(misfit_sentence(fmt::format("{}{} with {}", one.owned ? "your machine " : "",
+                                                  one.name(), report.asked.training.schedule->name),
+                                      report));
         if (!report.advice.suggestions.empty())
             out.back() +=
                 " " + command_line(with_settings(one.answer->planned,
@@ -62,6 +64,39 @@ std::vector<std::string> misfit_sentences(const std::vector<RunWay>& ways) {
     }
     return out;
 }
+
+/// Commands that tell more of a way: its step, and all ways to pay for it. Of what an owner pays,
+/// `cost` would tell a rent.
+std::vector<std::string> commands_of(const RunWay& one) {
+    std::vector<std::string> out = {command_line(one.answer->planned)};
+    if (!one.owned) out.push_back(command_line(one.answer->planned, "cost"));
+    return out;
+}
+
+/// The command that compares the picks which are paid for and have full states, each once; "" if
+/// fewer than two are left.
+std::string report_command(const RunQuestion& question, const std::vector<RunWay>& ways,
+                           const std::vector<RunPick>& picks) {
+    std::string machines;
+    std::size_t count = 0;
+    std::set<std::string> named;
+    for (const RunPick& pick : picks) {
+        const RunWay& one = ways[pick.candidate];
+        if (one.owned || !one.has_full_states() || !named.insert(one.name()).second) continue;
+        machines +=
+            one.gpus() == 1
+                ? " --machine " + shell_quoted(one.machine())
+                : fmt::format(" --cluster {}",
+                              shell_quoted(fmt::format("{}:{}", one.machine(), one.gpus())));
+        ++count;
+    }
+    return count < 2 ? ""
+                     : fmt::format("./dev run sluice report{}{}{} --out choice.html",
+                                   scenario_flags(run_scenario(question)), machines,
+                                   money_flags(run_scenario(question)));
+}
+
+}  // namespace
 
 Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
     const auto if_priced = [](auto value) {
@@ -100,43 +135,11 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
     return table_of<RunWay>(fitting, columns);
 }
 
-/// Commands that tell more of a way: its step, and all ways to pay for it. Of what an owner pays,
-/// `cost` would tell a rent.
-std::vector<std::string> commands_of(const RunWay& one) {
-    std::vector<std::string> out = {command_line(one.answer->planned)};
-    if (!one.owned) out.push_back(command_line(one.answer->planned, "cost"));
-    return out;
-}
-
-/// The command that compares the picks which are paid for and have full states, each once; "" if
-/// fewer than two are left.
-std::string report_command(const RunQuestion& question, const std::vector<RunWay>& ways,
-                           const std::vector<RunPick>& picks) {
-    std::string machines;
-    std::size_t count = 0;
-    std::set<std::string> named;
-    for (const RunPick& pick : picks) {
-        const RunWay& one = ways[pick.candidate];
-        if (one.owned || !one.has_full_states() || !named.insert(one.name()).second) continue;
-        machines +=
-            one.gpus() == 1
-                ? " --machine " + shell_quoted(one.machine())
-                : fmt::format(" --cluster {}",
-                              shell_quoted(fmt::format("{}:{}", one.machine(), one.gpus())));
-        ++count;
-    }
-    return count < 2 ? ""
-                     : fmt::format("./dev run sluice report{}{}{} --out choice.html",
-                                   scenario_flags(run_scenario(question)), machines,
-                                   money_flags(run_scenario(question)));
-}
-
-}  // namespace
-
 std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>& ways) {
     std::ptrdiff_t fitting = 0, meeting = 0;
     std::set<std::string> unpriced, alone, one_node, without;
-    for (const std::string& id : tried_machines(question)) without.insert(id);
+    std::vector<PlannedMachine> unfitting = tried_machines(question);
+    std::erase(unfitting, owned_machine(question).value_or(PlannedMachine()));
     for (const RunWay& one : ways) {
         const MachineSpec& machine = one.answer->scenario.machine;
         if (machine.host.gpus > 1 && !joins_gpus(machine)) alone.insert(one.machine());
@@ -145,7 +148,7 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
         if (!one.fits()) continue;
         ++fitting;
         meeting += meets(question, one);
-        without.erase(one.machine());
+        std::erase(unfitting, one.answer->planned.machine);
         const std::string& no_rent = one.answer->cost.no_rent;
         if (!one.priced)
             unpriced.insert(no_rent.empty() ? one.name()
@@ -157,8 +160,7 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     if (const std::string limits = limits_name(question.limits); !limits.empty() && fitting > 0)
         out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
     out += ".";
-    if (without.contains(question.owned))
-        out += fmt::format(" Your machine {} has no plan that fits.", question.owned);
+    for (const PlannedMachine& one : unfitting) without.insert(one.machine);
     const auto add = [&](const char* sentence, const std::set<std::string>& names) {
         if (!names.empty()) out += fmt::format(" {}: {}.", sentence, fmt::join(names, ", "));
     };

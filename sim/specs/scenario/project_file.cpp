@@ -16,7 +16,7 @@ namespace sluice {
 namespace {
 
 constexpr const char* kFormat = "sluice project";
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kWithoutRun = 1, kNewest = 2;  // versions of the file
 constexpr std::string_view kElement = "<script type=\"application/json\" id=\"sluice-project\">";
 constexpr std::string_view kEnd = "</script>";
 
@@ -93,6 +93,20 @@ nlohmann::ordered_json scenario_json(const PlannedScenario& planned) {
     return out;
 }
 
+AskedRun read_asked_run(const JsonObject& object) {
+    object.allow_only({"question", "ways"});
+    AskedRun out;
+    out.fields = read_values(object, "question", asked_run_fields());
+    for (const JsonObject& way : object.objects("ways")) out.ways.push_back(read_one(way));
+    return out;
+}
+
+nlohmann::ordered_json asked_run_json(const AskedRun& run) {
+    nlohmann::ordered_json ways = nlohmann::ordered_json::array();
+    for (const PlannedScenario& way : run.ways) ways.push_back(scenario_json(way));
+    return {{"question", values_json(run.fields, asked_run_fields())}, {"ways", std::move(ways)}};
+}
+
 /// The JSON of a page's project_element().
 std::string_view json_of_page(std::string_view page, const std::string& file) {
     const std::size_t begin = page.find(kElement);
@@ -117,6 +131,13 @@ std::size_t colon_before_name(const std::string& file_and_name) {
 
 }  // namespace
 
+const std::vector<std::string>& asked_run_fields() {
+    static const std::vector<std::string> out = {"model", "task",       "tokens",
+                                                 "seq",   "days",       "budget_usd",
+                                                 "owned", "owned_gpus", "owned_memory"};
+    return out;
+}
+
 Project parse_project(std::string_view text, const std::string& file) {
     const JsonObject root =
         JsonObject::parse(is_page(text) ? json_of_page(text, file) : text, file);
@@ -126,11 +147,11 @@ Project parse_project(std::string_view text, const std::string& file) {
                         root.where("format"),
                         root.has("format") ? root.shown_value("format") : "missing", kFormat));
     const std::int64_t version = root.integer("version", 1, 1'000'000);
-    if (version != kVersion)
-        throw InputError(
-            fmt::format("{} is {}, expected {}; a newer sluice wrote it: open it with that version",
-                        root.where("version"), version, kVersion));
-    root.allow_only({"format", "version", "scenarios", "current"});
+    if (version > kNewest)
+        throw InputError(fmt::format(
+            "{} is {}, expected at most {}; a newer sluice wrote it: open it with that version",
+            root.where("version"), version, kNewest));
+    root.allow_only({"format", "version", "scenarios", "current", "asked_run"});
     Project out;
     for (const JsonObject& scenario : root.objects("scenarios"))
         out.scenarios.push_back(read_one(scenario));
@@ -138,17 +159,19 @@ Project parse_project(std::string_view text, const std::string& file) {
         throw InputError(fmt::format("{} is empty, expected a scenario", root.where("scenarios")));
     out.current = static_cast<std::size_t>(
         root.integer_or("current", 0, 0, static_cast<std::int64_t>(out.scenarios.size()) - 1));
+    if (const auto run = root.object_or_none("asked_run")) out.asked_run = read_asked_run(*run);
     return out;
 }
 
 std::string project_json(const Project& project) {
     nlohmann::ordered_json out;
     out["format"] = kFormat;
-    out["version"] = kVersion;
+    out["version"] = project.asked_run ? kNewest : kWithoutRun;
     out["scenarios"] = nlohmann::ordered_json::array();
     for (const PlannedScenario& planned : project.scenarios)
         out["scenarios"].push_back(scenario_json(planned));
     out["current"] = project.current;
+    if (project.asked_run) out["asked_run"] = asked_run_json(*project.asked_run);
     return readable_json(out);
 }
 

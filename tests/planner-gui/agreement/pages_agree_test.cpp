@@ -91,7 +91,7 @@ TEST_CASE("agreement: the start page's cards are the ways that choose prints", "
     type(window, "model", kModel);
     type(window, "tokens", "2B");
     type(window, "days", "30");
-    type(window, "usd", "20000");
+    type(window, "budget_usd", "20000");
     driver.finish(JobKind::start,
                   [&] { QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton); });
     QTest::qWait(0);  // earlier cards are deleted

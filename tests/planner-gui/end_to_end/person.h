@@ -49,7 +49,7 @@ inline QString shown(const MainWindow& window, const char* name) {
 
 /// Types into a field of the start page, key by key, and leaves the keyboard there.
 inline QLineEdit* type(MainWindow& window, const char* field, const char* text) {
-    FieldRow* const row = window.startPage().row(QString::fromLatin1(field));
+    FieldRow* const row = window.startPage().row(field);
     auto* line = qobject_cast<QLineEdit*>(row->editor());
     if (line == nullptr) line = row->editor()->findChild<QLineEdit*>();
     REQUIRE(line != nullptr);

@@ -87,6 +87,26 @@ TEST_CASE("scenario stack: duplicate, rename, notes and delete can be undone", "
     CHECK(stack.project() == Project{{named("a")}, 0});
 }
 
+TEST_CASE("scenario stack: a question that was answered is saved, and Undo leaves it",
+          "[session]") {
+    ScenarioStack stack;
+    open_one(stack);
+    QSignalSpy dirty(&stack, &ScenarioStack::dirtyChanged);
+    const AskedRun run{{{"model", "7B"}}, {named("way")}};
+    stack.setAskedRun(run);
+    CHECK(stack.isDirty());
+    CHECK(dirty.count() == 1);
+    stack.setSaved();
+    CHECK(!stack.isDirty());
+    set_batch(stack, "3");
+    stack.undoStack().undo();
+    CHECK(stack.project().asked_run == run);
+    CHECK(!stack.isDirty());
+    open_one(stack);
+    CHECK(!stack.project().asked_run);
+    CHECK(!stack.isDirty());
+}
+
 TEST_CASE("scenario stack: undo shows the scenario that it changes", "[session]") {
     ScenarioStack stack;
     stack.open({{named("a"), named("b")}, 0});

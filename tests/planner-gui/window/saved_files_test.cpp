@@ -123,6 +123,44 @@ TEST_CASE("saved: a write-protected project stays, and another name is offered",
     CHECK(!window.isWindowModified());
 }
 
+TEST_CASE("saved: the end of the chosen name decides what is written", "[window]") {
+    const WindowDriver driver;
+    MainWindow& window = *driver.window;
+    window.openExample();
+    driver.settled();
+    const auto in = [&](const char* name) {
+        return driver.folder.filePath(QString::fromLatin1(name));
+    };
+    const auto begins = [](const QString& file, const char* bytes) {
+        return test::wait_until([&] { return QFileInfo(file).size() > 0; }) &&
+               content(file).startsWith(bytes);
+    };
+    test::choose(window, "Report as PDF...", in("report.html"));
+    CHECK(begins(in("report.html"), "<!DOCTYPE html>"));
+    test::choose(window, "Report as HTML...", in("report.pdf"));
+    CHECK(begins(in("report.pdf"), "%PDF"));
+    test::choose(window, "Page as CSV...", in("page.PNG"));
+    CHECK(begins(in("page.PNG"), "\x89PNG"));
+    // What follows the dot of a model's name is no kind of file.
+    test::choose(window, "Page as SVG...", in("qwen2.5-72b"));
+    CHECK(begins(in("qwen2.5-72b.svg"), "<svg"));
+    CHECK(!QFile::exists(in("qwen2.5-72b")));
+    QString said;
+    test::poll_modal([&said](QWidget* open) {
+        auto* const box = qobject_cast<QMessageBox*>(open);
+        if (box == nullptr) return false;
+        said = box->text();
+        for (QAbstractButton* const button : box->buttons())
+            if (button->text().contains(QStringLiteral("Overwrite")))
+                QTest::mouseClick(button, Qt::LeftButton);
+        return true;
+    });
+    test::choose(window, "Page as CSV...", in("qwen2.5-72b"));
+    CHECK(begins(in("qwen2.5-72b.csv"), "operation"));
+    test::choose(window, "Page as SVG...", in("qwen2.5-72b"));
+    CHECK(said == in("qwen2.5-72b.svg") + QStringLiteral(" exists."));
+}
+
 TEST_CASE("saved: no export replaces a write-protected file", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;

@@ -55,14 +55,31 @@ TEST_CASE("project file: what only looks like a number stays as it was typed", "
     }
 }
 
+TEST_CASE("project file: the question of the start page and its ways are kept", "[scenario]") {
+    Project project = example_project();
+    CHECK_THAT(project_json(project), ContainsSubstring("\"version\": 1"));
+    AskedRun run;
+    run.fields = {{"model", "72B"}, {"tokens", "2B"}, {"days", "30"}, {"owned_gpus", "2"}};
+    run.ways = project.scenarios;
+    project.asked_run = run;
+    const std::string text = project_json(project);
+    // An older program says that it is too old, rather than that a key is unknown.
+    CHECK_THAT(text, ContainsSubstring("\"version\": 2"));
+    CHECK(parse_project(text, "p.json") == project);
+    CHECK_THAT(refused(R"({"format": "sluice project", "version": 2, "scenarios": [)"
+                       R"({"name": "a", "model": "120b", "machine": "x"}],)"
+                       R"("asked_run": {"question": {"modle": "7B"}, "ways": []}})"),
+               ContainsSubstring("did you mean \"model\""));
+}
+
 TEST_CASE("project file: each mistake is one sentence with file, field and value", "[scenario]") {
     CHECK_THAT(refused("{\"format\":"), ContainsSubstring("p.json"));
     CHECK_THAT(refused("[]"), ContainsSubstring("p.json"));
     CHECK_THAT(refused("{}"), ContainsSubstring("p.json: format is missing"));
     CHECK_THAT(refused(R"({"format": 3})"), ContainsSubstring("p.json: format"));
     CHECK_THAT(refused(R"({"format": "other"})"), ContainsSubstring("is \"other\", expected"));
-    CHECK_THAT(refused(R"({"format": "sluice project", "version": 2, "news": 1})"),
-               ContainsSubstring("p.json: version is 2, expected 1"));
+    CHECK_THAT(refused(R"({"format": "sluice project", "version": 3, "news": 1})"),
+               ContainsSubstring("p.json: version is 3, expected at most 2"));
     const std::string start = R"({"format": "sluice project", "version": 1, )";
     CHECK_THAT(refused(start + R"("scenarios": []})"), ContainsSubstring("scenarios is empty"));
     CHECK_THAT(refused(start + R"("scenarois": []})"),

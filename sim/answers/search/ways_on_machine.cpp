@@ -1,0 +1,237 @@
+#include "sim/answers/search/ways_on_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/answers/compare/comparison.h"
+#include "sim/answers/cost/run_limits.h"
+#include "sim/answers/predict/outline.h"
+#include "sim/answers/predict/plan_choice.h"
+#include "sim/answers/predict/predict.h"
+#include "sim/plan/nearest_fit.h"
+#include "sim/plan/schedules/cluster.h"
+#include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/changed_scenario.h"
+#include "sim/specs/scenario/state_precision.h"
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
+
+/// The fastest plan that fits, for the batch and sequence that were asked; empty if none fits.
+std::optional<FastestPlan> fitting_plan(const PlannedScenario& asked,
+                                        BillBase base = BillBase::least_part) {
+    FastestPlan out = with_fastest_plan(asked, {}, base);
+    if (out.step) return out;
+    // In smaller micro-batches than a choice of settings considers.
+    const Scenario s = resolve(asked);
+    const auto fitting = whole_batch_that_fits(s.model, s.machine, s.training);
+    if (!fitting) return std::nullopt;
+    out.step = predict(s.model, s.machine, *fitting).step.seconds;
+    out.planned = with_settings(asked, changed_settings(s.training, *fitting));
+    return out;
+}
+
+PlannedScenario on_gpus(const PlannedScenario& asked, Schedule system, std::int64_t gpus) {
+    PlannedScenario planned = on_machine(asked, asked.machine.machine, system->name);
+    planned.training["gpus"] = std::to_string(gpus);
+    return planned;
+}
+
+bool is_owned(const RunQuestion& question, const PlannedMachine& machine) {
+    return machine.machine == question.owned && machine == owned_machine(question);
+}
+
+/// Of the owned machine, whose node has so many.
+std::int64_t gpus_owned(const RunQuestion& question, const MachineSpec& node) {
+    return question.owned_gpus.value_or(static_cast<std::int64_t>(node.host.gpus));
+}
+
+/// Ours with the largest smaller states that fit; empty if none do.
+std::optional<FastestPlan> with_smaller_states(PlannedScenario ours, const ModelSpec& model,
+                                               BillBase base) {
+    for (const StatePrecision& states : smaller_states(TrainingSpec{}.state_bytes)) {
+        if (!states.takes_hidden(model.hidden)) continue;
+        ours.training["state_bytes"] = std::to_string(states.bytes);
+        if (auto plan = fitting_plan(ours, base)) return plan;
+    }
+    return std::nullopt;
+}
+
+/// The systems that run there today, ours first.
+std::vector<Schedule> running_systems(const ModelSpec& model, const MachineSpec& machine) {
+    std::vector<Schedule> out = schedules_of(machine);
+    std::erase_if(out,
+                  [&](Schedule schedule) { return !runs_today(schedule, model, machine).runs(); });
+    std::ranges::stable_partition(out, [](Schedule schedule) { return schedule->ours; });
+    return out;
+}
+
+/// One GPU with states in full precision: with our system, else with the fastest that runs there
+/// today. Then the fastest with smaller states: of systems that have no others, and ours where full
+/// ones do not fit.
+std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const MachineSpec& spec,
+                                        BillBase base) {
+    const ModelSpec model = read_model(asked.model);
+    std::optional<FastestPlan> full, small;
+    const auto consider = [](std::optional<FastestPlan>& best, std::optional<FastestPlan> plan) {
+        if (plan && (!best || *plan->step < *best->step)) best = std::move(plan);
+    };
+    bool ours_fits = false;
+    for (const Schedule schedule : running_systems(model, spec)) {
+        try {
+            const PlannedScenario of_system =
+                on_machine(asked, asked.machine.machine, schedule->name);
+            const bool has_full = bytes_of_states(resolve(of_system).training).full();
+            if (has_full && ours_fits) continue;
+            std::optional<FastestPlan> plan = fitting_plan(of_system, base);
+            if (schedule->ours) ours_fits = plan.has_value();
+            if (!plan && schedule->ours)
+                consider(small, with_smaller_states(of_system, model, base));
+            consider(has_full ? full : small, std::move(plan));
+        } catch (const InputError&) {
+            // A rule of that system; others may train it.
+        }
+    }
+    std::vector<PlannedScenario> out;
+    if (full) out.push_back(full->planned);
+    if (small) out.push_back(small->planned);
+    return out;
+}
+
+/// On one GPU, in the way for which the fewest bytes are short; empty if no system runs there.
+std::optional<PlannedScenario> least_short_of(const PlannedScenario& asked,
+                                              const MachineSpec& spec) {
+    const ModelSpec model = read_model(asked.model);
+    const std::vector<Schedule> systems = running_systems(model, spec);
+    if (systems.empty()) return std::nullopt;
+    PlannedScenario planned = on_machine(asked, asked.machine.machine, systems.front()->name);
+    if (systems.front()->ours)
+        for (const StatePrecision& states : kStatePrecisions)
+            if (states.takes_hidden(model.hidden))
+                planned.training["state_bytes"] = std::to_string(states.bytes);
+    const TrainingSpec training = resolve(planned).training;
+    return with_settings(planned,
+                         changed_settings(training, least_short(model, spec, training, {})));
+}
+
+/// Empty where no plan fits or keeps the rules: a batch of no equal parts, no network.
+std::optional<RunWay> on_nodes(const RunQuestion& question, const PlannedScenario& asked,
+                               std::int64_t gpus) {
+    try {
+        const auto plan =
+            fitting_plan(on_gpus(asked, schedule_with(&ScheduleRecord::several_gpus), gpus));
+        return plan ? std::optional(way_of(question, plan->planned)) : std::nullopt;
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+/// The largest number of owned GPUs that a system takes, with the fastest system; empty if none
+/// takes more than one, or no plan fits.
+std::optional<RunWay> on_owned_gpus(const RunQuestion& question, const PlannedScenario& asked,
+                                    const MachineSpec& spec) {
+    const ModelSpec model = read_model(asked.model);
+    std::vector<Schedule> systems = running_systems(model, spec);
+    systems.push_back(schedule_with(&ScheduleRecord::several_gpus));
+    std::erase_if(systems, [](Schedule one) { return !has_option(one, training_option("gpus")); });
+    std::optional<FastestPlan> best;
+    for (const Schedule system : systems) {
+        for (std::int64_t gpus = gpus_owned(question, spec); gpus > 1; --gpus) {
+            try {
+                const auto plan = fitting_plan(on_gpus(asked, system, gpus), BillBase::fastest);
+                if (plan && (!best || *plan->step < *best->step)) best = plan;
+                break;  // fewer GPUs have less memory
+            } catch (const InputError&) {
+                // A batch of no equal parts, or GPUs whose connection is not known.
+            }
+        }
+    }
+    return best ? std::optional(way_of(question, best->planned)) : std::nullopt;
+}
+
+}  // namespace
+
+RunWay way_of(const RunQuestion& question, const PlannedScenario& planned) {
+    RunWay out;
+    const auto answer = std::make_shared<ScenarioAnswer>(
+        answer_scenario(planned, {.band = Wanted::Band::where_it_fits, .suggestions = true}));
+    out.answer = answer;
+    const CostAnswer& cost = out.answer->cost;
+    // Further ones are rented.
+    const std::int64_t owned = gpus_owned(question, out.answer->scenario.machine);
+    out.owned =
+        is_owned(question, planned.machine) && out.gpus() <= std::max<std::int64_t>(1, owned);
+    out.run = cost.run;
+    out.priced = cost.payment.has_value();
+    if (out.owned) {
+        Payment electricity;
+        electricity.pays_electricity = true;
+        const Prediction& report = out.answer->report();
+        const MachineSpec& machine = out.answer->scenario.machine;
+        // All GPUs of the node draw power, whatever a rent would pay for.
+        const auto energy =
+            energy_of(report, machine, cost.power,
+                      std::max({1.0, machine.host.gpus, static_cast<double>(out.gpus())}));
+        out.run = run_cost(report, electricity, question.tokens, energy, cost.terms);
+        out.priced = energy.has_value();
+    }
+    forget_operations(answer->prediction);
+    return out;
+}
+
+void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
+                     const PlannedMachine& machine, const std::function<void(RunWay)>& found) {
+    asked.machine = machine;
+    bool any = false;
+    const auto tell = [&](RunWay one) {
+        any = true;
+        found(std::move(one));
+    };
+    try {
+        const MachineSpec spec = read_machine(machine).spec;
+        const bool owned = is_owned(question, machine);
+        const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
+        bool in_time = false;
+        const auto one_gpu = [&](BillBase base) {
+            std::optional<RunWay> full;
+            for (const PlannedScenario& planned : on_one_gpu(asked, spec, base)) {
+                RunWay one = way_of(question, planned);
+                // Smaller states must gain something.
+                if (full && one.run.days.value >= full->run.days.value &&
+                    !(one.priced && full->priced && one.run.usd.value < full->run.usd.value))
+                    continue;
+                full = one;
+                const bool ends = ends_in_time(question.limits, one.run);
+                in_time = in_time || ends;
+                if (ends || owned || base == BillBase::least_part) tell(std::move(one));
+            }
+        };
+        // Who owns the node pays no less for a part of it.
+        one_gpu(owned ? BillBase::fastest : BillBase::least_part);
+        // A larger part of the node may be worth the deadline.
+        if (any && !owned && !in_time && of_node > 1) one_gpu(BillBase::fastest);
+        const bool joined = of_node > 1 && joins_gpus(spec) && !(owned && question.owned_gpus);
+        std::optional<RunWay> before = owned ? on_owned_gpus(question, asked, spec) : std::nullopt;
+        if (before) tell(*before);
+        for (std::int64_t nodes = owned ? 2 : 1; joined && nodes <= kMostNodes; nodes *= 2) {
+            std::optional<RunWay> one = on_nodes(question, asked, nodes * of_node);
+            if (!one) continue;
+            // More GPUs recompute less, so that they may cost less.
+            const bool gains =
+                !before || !ends_in_time(question.limits, before->run) ||
+                (before->priced && one->priced && one->run.usd.value < before->run.usd.value);
+            if (!gains) break;
+            before = one;
+            tell(*std::move(one));
+        }
+        if (any) return;
+        if (const auto least = least_short_of(asked, spec)) found(way_of(question, *least));
+    } catch (const InputError&) {
+        // A rule of the schedule, or a number of the machine that is not known.
+    }
+}
+
+}  // namespace sluice
