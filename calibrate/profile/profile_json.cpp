@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/json_parser.h"
 #include "sim/base/json_text.h"
 #include "sim/specs/machine/machine_number.h"
 
@@ -172,7 +173,7 @@ std::string ProfileJson::own_source(const std::string& key, const std::string& t
 
 std::vector<std::string> ProfileJson::take_missing(std::string_view profile, const std::string& id,
                                                    const std::vector<std::string>& left_out) {
-    const Json other = Json::parse(profile);
+    const Json other = parse_ordered_json(profile, id);
     std::vector<std::string> taken;
     const auto take = [&](const auto& self, const Json& entry, const std::string& path) -> void {
         if (at_or_below(path, left_out)) return;

@@ -11,6 +11,7 @@
 #include "calibrate/transfer/transfer_rules.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/base/json_parser.h"
 
 namespace sluice {
 
@@ -50,7 +51,7 @@ std::string datasheet_as_profile(std::string_view text, const std::string& file)
                         "calibrate/transfer/b200.json for an example",
                         root.where("schema"), root.text("schema"), kSchema));
     }
-    Json json = Json::parse(text);
+    Json json = parse_ordered_json(text, file);
     json["schema"] = "sluice-machine/1";
     for (auto& section : json.items()) {
         if (section.key() == "sources") continue;
@@ -170,7 +171,7 @@ std::string transfer_profile(const NamedText& measured, const NamedText& datashe
 
     ProfileTransfer transfer(from, scales, date, out);
     transfer.numbers();
-    transfer.curves(nlohmann::ordered_json::parse(measured.text));
+    transfer.curves(parse_ordered_json(measured.text, measured.file));
     transfer.kernels();
     return out.text();
 }

@@ -11,22 +11,6 @@
 namespace sluice {
 namespace {
 
-constexpr Bytes kRoomForParts = 8192;  // 32 parts of a buffer start at multiples of 256 bytes
-
-/// A kept buffer has a part for each micro-batch of a pass, and of several layers where states
-/// visit in between.
-MemoryPlan with_room(const StreamedPlan& plan, std::int64_t micro_batches, int scale) {
-    MemoryPlan roomy = plan.step.memory;
-    BufferId before = kNoBuffer;
-    for (const BufferId id : plan.buffers.kept) {
-        const std::int64_t more = micro_batches - (id == before ? 0 : 1);
-        before = id;
-        if (id != kNoBuffer)
-            roomy.buffers[static_cast<std::size_t>(id)].bytes += kRoomForParts * more / scale;
-    }
-    return roomy;
-}
-
 /// A multiple of 16 bytes, as each tensor of a layout; of 256 with codes.
 Bytes largest_slot(const ModelSpec& model, Compute form) {
     Bytes largest = 0;
@@ -59,15 +43,8 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       fp8_layers_(training.compute == Compute::fp8),
       fp8_head_(training.head_gradients == Compute::fp8),
       code_layers_(training.weight_code_layers) {
-    const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
     const int scale = activations == DType::fp32 ? 2 : 1;
-    layout_ = layout_arena(with_room(plan, of_a_pass_, scale), operations, scale, kRoomForParts);
-    const Bytes planned = scale * peak_memory(plan.step.memory, Tier::device, operations).bytes;
-    const Bytes room = (kRoomForParts * of_a_pass_ + kArenaAlignment) *
-                       static_cast<Bytes>(plan.step.memory.buffers.size());
-    if (layout_.total > planned + planned / 100 + room)
-        throw InternalError(
-            fmt::format("the arena takes {} bytes, the plan {}", layout_.total, planned));
+    layout_ = layout_arena(plan.step.memory, scale);
     const Bytes slots = std::min<Bytes>(depth_, layers_ - first_streamed_) * weight_slot_bytes_;
     if (slots > bytes(ids_.weight_slots))
         throw InternalError(fmt::format("weights arrive in {} bytes, the plan has {}", slots,

@@ -8,8 +8,8 @@
 #include "engine/device/device.h"
 #include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
-#include "engine/memory/arena_layout.h"
 #include "engine/memory/parameter_store.h"
+#include "sim/plan/arena_layout.h"
 #include "sim/plan/schedules/streamed.h"
 
 namespace sluice {

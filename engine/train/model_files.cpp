@@ -13,6 +13,7 @@
 #include "engine/data/files.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/base/json_parser.h"
 #include "sim/base/json_text.h"
 #include "sim/specs/model/layer_windows.h"
 #include "sim/specs/model/model_families.h"
@@ -187,12 +188,13 @@ ModelFiles read_model_files(const std::string& model) {
 
 std::string config_with_rest(const ModelSpec& model, const ModelFiles& files) {
     if (files.config.empty()) return hf_config_text(model);
-    Json config = Json::parse(hf_config_text(model));
-    const Json own = Json::parse(files.config);
+    const Json ours = Json::parse(hf_config_text(model));
+    const Json own = parse_ordered_json(files.config, kConfigFile);
+    Json config = ours;
     for (const auto& [key, value] : own.items())
-        if (!config.contains(key) &&
+        if (!ours.contains(key) &&
             std::find(kNotKept.begin(), kNotKept.end(), std::string_view(key)) == kNotKept.end())
-            config[key] = value;
+            append_entry(config, key, value);
     if (own.contains("layer_types")) config["layer_types"] = layer_types(model);
     return config.dump(2) + "\n";
 }

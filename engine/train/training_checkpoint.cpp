@@ -13,6 +13,7 @@
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/base/json_parser.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -141,7 +142,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     check_version(record);
     record.object("model");  // refuses anything but an object
     record.object("settings");
-    const auto json = nlohmann::ordered_json::parse(text);
+    const auto json = parse_ordered_json(text, path);
     check_model(path, nlohmann::json(json["model"]), model);
     TrainingState state;
     state.state_bytes = read_state_bytes(record);

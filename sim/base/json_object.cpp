@@ -2,59 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "sim/base/input_error.h"
-#include "sim/base/json_text.h"
+#include "sim/base/json_parser.h"
 
 namespace sluice {
 namespace {
-
-/// A JSON value on one short line, for messages.
-std::string shown(const nlohmann::json& value) {
-    if (value.is_object() && value.contains(kFloat) && value[kFloat].is_string())
-        return value[kFloat].get<std::string>();
-    std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-    constexpr std::size_t kLongestShown = 60;
-    if (text.size() > kLongestShown) text = text.substr(0, kLongestShown) + "...";
-    return text;
-}
 
 std::string range(double low, double high) {
     if (high == std::numeric_limits<double>::infinity())
         return fmt::format("a number of at least {:g}", low);
     return fmt::format("a number from {:g} to {:g}", low, high);
 }
-
-constexpr int kDeepestNesting = 64;  ///< more than in any config
-
-/// Refuses what a config never has, during parsing: deep nesting, before any recursion, and a key
-/// that an object gives twice, of which all but one would be lost.
-class ParseChecks {
-  public:
-    explicit ParseChecks(const std::string& file) : file_(file) {}
-
-    bool operator()(int depth, nlohmann::json::parse_event_t event, const nlohmann::json& value) {
-        using Event = nlohmann::json::parse_event_t;
-        if (depth > kDeepestNesting)
-            throw InputError(fmt::format("{}: nested deeper than {} levels, expected a flat config",
-                                         file_, kDeepestNesting));
-        const auto level = static_cast<std::size_t>(depth);
-        if (event == Event::object_start) keys_[level + 1].clear();
-        if (event == Event::key && !keys_[level].insert(value.get<std::string>()).second)
-            throw InputError(fmt::format("{}: {} is given twice in one object; keep one of them",
-                                         file_, shown(value)));
-        return true;
-    }
-
-  private:
-    const std::string& file_;
-    std::array<std::set<std::string>, kDeepestNesting + 2> keys_;  ///< of the open object, by depth
-};
 
 }  // namespace
 
@@ -63,28 +24,11 @@ JsonObject::JsonObject(std::shared_ptr<const nlohmann::json> root, const nlohman
     : root_(std::move(root)), value_(value), file_(std::move(file)), path_(std::move(path)) {}
 
 JsonObject JsonObject::parse(std::string_view text, const std::string& file) {
-    ParseChecks checks(file);
-    try {
-        auto root =
-            std::make_shared<const nlohmann::json>(nlohmann::json::parse(text, std::ref(checks)));
-        if (!root->is_object()) {
-            throw InputError(
-                fmt::format("{}: is {}, expected a JSON object {{...}}", file, shown(*root)));
-        }
-        return JsonObject(root, root.get(), file, "");
-    } catch (const nlohmann::json::parse_error& error) {
-        const auto end =
-            text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-        const auto line = std::count(text.begin(), end, '\n') + 1;
-        const bool truncated = error.byte >= text.size();
-        throw InputError(fmt::format("{}: line {}: not valid JSON ({}); correct the file there",
-                                     file, line,
-                                     truncated ? "the text ends too early: is the file truncated?"
-                                               : "unexpected character"));
-    } catch (const nlohmann::json::exception&) {
+    auto root = std::make_shared<const nlohmann::json>(parse_json(text, file));
+    if (!root->is_object())
         throw InputError(
-            fmt::format("{}: a number is too large to be read; correct the file", file));
-    }
+            fmt::format("{}: is {}, expected a JSON object {{...}}", file, shown_json(*root)));
+    return JsonObject(root, root.get(), file, "");
 }
 
 JsonObject JsonObject::with_defaults(std::string_view json) const {
@@ -108,7 +52,9 @@ bool JsonObject::is_text(std::string_view key) const {
 }
 bool JsonObject::is_list(std::string_view key) const { return holds(key) && find(key)->is_array(); }
 
-std::string JsonObject::shown_value(std::string_view key) const { return shown(required(key)); }
+std::string JsonObject::shown_value(std::string_view key) const {
+    return shown_json(required(key));
+}
 
 std::vector<std::string> JsonObject::keys() const {
     std::vector<std::string> names;
@@ -127,7 +73,7 @@ const nlohmann::json& JsonObject::required(std::string_view key) const {
 
 void JsonObject::wrong(std::string_view key, const nlohmann::json& value,
                        std::string_view expected) const {
-    throw InputError(fmt::format("{} is {}, expected {}", where(key), shown(value), expected));
+    throw InputError(fmt::format("{} is {}, expected {}", where(key), shown_json(value), expected));
 }
 
 std::int64_t JsonObject::integer(std::string_view key, std::int64_t low, std::int64_t high) const {

@@ -4,11 +4,11 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise_grid.h"
-#include "sim/answers/search/sweep_output.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -96,7 +96,8 @@ std::string over_budget(const std::optional<Payment>& price, const std::optional
 Advice advise_with_progress(const ScenarioGrid& grid, const AdviceRequest& request, int processes) {
     ProgressLine line("advise");
     ShowProgress show;
-    if (line.terminal()) show = [&line](const SearchProgress& progress) { line.show(progress); };
+    if (line.terminal())
+        show = [&line](const SearchProgress& progress) { sluice::show(line, progress); };
     return advise(grid, request, processes, show);
 }
 

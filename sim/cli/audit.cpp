@@ -3,6 +3,7 @@
 #include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
 
@@ -16,7 +17,7 @@ struct AuditFlags {
 
 int run_audit(const AuditFlags& flags) {
     const ClaimFile file = parse_claims(read_text_file(flags.file), flags.file);
-    const std::vector<AuditedClaim> claims = audit(file);
+    const std::vector<AuditedClaim> claims = with_progress("audit", [&] { return audit(file); });
     return print(flags.json ? audit_json(file, claims) : folded(audit_text(file, claims)));
 }
 

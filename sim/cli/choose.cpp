@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include "sim/answers/search/run_question.h"
-#include "sim/answers/search/sweep_output.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/command_line/progress_line.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"

@@ -8,6 +8,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -79,9 +80,12 @@ int run_compare(const CompareFlags& flags) {
     const std::set<std::string> given = given_options(asked);
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
-        comparisons.push_back(compare(
-            model, machine.spec, training, schedules, clusters, price_list(machine.profile, quotes),
-            flags.plan.chooses(flags.scenario) ? &given : nullptr, flags.plan.as_users_run));
+        comparisons.push_back(with_progress("compare", [&] {
+            return compare(model, machine.spec, training, schedules, clusters,
+                           price_list(machine.profile, quotes),
+                           flags.plan.chooses(flags.scenario) ? &given : nullptr,
+                           flags.plan.as_users_run);
+        }));
         comparisons.back().planned_too = flags.planned_too;
         if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
     }

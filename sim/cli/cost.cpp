@@ -7,6 +7,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -29,11 +30,12 @@ int run_cost_command(const CostFlags& flags) {
     const MachineSpec& machine = scenario.machine;
     const CostQuery& query = scenario.money;
     const MachineMoney money = machine_money(scenario.profile, machine, query);
-    const Prediction report =
-        predict(scenario.model, machine, scenario.training,
-                {.band = Wanted::Band::always,
-                 .prices = prices_to_choose_by(scenario.profile, query),
-                 .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
+    const Prediction report = with_progress("cost", [&] {
+        return predict(scenario.model, machine, scenario.training,
+                       {.band = Wanted::Band::always,
+                        .prices = prices_to_choose_by(scenario.profile, query),
+                        .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
+    });
     const CostAnswer answer = answer_cost(report, machine, money, query);
     if (query.buy && !answer.payment)
         throw InputError(fmt::format("--buy on {}: {}", machine.id, answer.missing));

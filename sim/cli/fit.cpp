@@ -8,6 +8,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -80,10 +81,12 @@ int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
                      "out, or give it to sluice cost");
     const auto& memory = asked.machine.host_memory;
     const std::set<std::string> given = given_options(asked);
-    const MachineChoices choices = choose_machine(
-        read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
-        memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt,
-        flags.planned_too, &given, flags.unpriced_too);
+    const MachineChoices choices = with_progress("fit", [&] {
+        return choose_machine(
+            read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
+            memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt,
+            flags.planned_too, &given, flags.unpriced_too);
+    });
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(machine_choices_picture(choices)));
     return print(flags.json  ? machine_choices_json(choices)
                  : flags.csv ? machine_choices_csv(choices)
@@ -100,8 +103,10 @@ int run_fit(const FitFlags& flags) {
     const ModelSpec model = sought == Sought::model ? ModelSpec{} : read_model(asked.model);
     const TrainingSpec training = read_training(asked);
     read_money(asked);  // also refuses mistakes
-    const FindAnswer answer = find_limit(
-        model, machine, training, {sought, flags.tokens_per_s, flags.adjust, flags.planned_too});
+    const FindAnswer answer = with_progress("fit", [&] {
+        return find_limit(model, machine, training,
+                          {sought, flags.tokens_per_s, flags.adjust, flags.planned_too});
+    });
     return print(flags.json ? find_json(answer) : folded(find_text(answer)));
 }
 

@@ -4,6 +4,7 @@
 
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
 #include "sim/report/table.h"
@@ -41,22 +42,27 @@ Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
     return predict(s.model, s.machine, s.training, wanted);
 }
 
+Prediction predicted(const char* command, const PlanFlags& flags, const Wanted& wanted) {
+    return with_progress(command, [&] { return predict_asked(flags, wanted); });
+}
+
 int run_predict(const PredictFlags& flags) {
     check_outputs(flags.json, false,
                   {{"--trace", flags.trace_file}, {"--timeline", flags.timeline_file}},
                   input_files(flags.asked.scenario));
-    const Prediction prediction = predict_asked(flags.asked, {.band = Wanted::Band::always,
-                                                              .suggestions = true,
-                                                              .remedies = true,
-                                                              .other_rates = flags.json,
-                                                              .ahead = true});
+    const Prediction prediction = predicted("predict", flags.asked,
+                                            {.band = Wanted::Band::always,
+                                             .suggestions = true,
+                                             .remedies = true,
+                                             .other_rates = flags.json,
+                                              .ahead = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
     return print(flags.json ? report_json(prediction) : folded(report_text(prediction)));
 }
 
 int run_explain(const PlanFlags& flags) {
-    return print(report_operations(predict_asked(flags, {})));
+    return print(report_operations(predicted("explain", flags, {})));
 }
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {

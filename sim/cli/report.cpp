@@ -9,6 +9,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -138,7 +139,7 @@ DecisionRequest read_request(const ReportFlags& flags) {
 }
 
 int run_report(const ReportFlags& flags) {
-    const Decision decision = decide(read_request(flags));
+    const Decision decision = with_progress("report", [&] { return decide(read_request(flags)); });
     write_file(flags.out_file, decision_html(decision));
     return print(folded(fmt::format("{}\nwritten: {}\n", decision_text(decision), flags.out_file)));
 }

@@ -2,6 +2,7 @@
 
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -28,10 +29,12 @@ int run_sensitivity(const SensitivityFlags& flags) {
     const PlannedScenario asked = asked_scenario(flags.scenario);
     const Scenario s = resolve(asked);
     const bool chooses = flags.plan.chooses(flags.scenario);
-    const Sensitivity all =
-        sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu,
-                    chooses ? given_options(asked) : std::set<std::string>{},
-                    chooses ? Plans::chosen : Plans::given, price_list(s.profile, s.money.quotes));
+    const Sensitivity all = with_progress("sensitivity", [&] {
+        return sensitivity(s.model, s.profile, s.machine, s.training, flags.gpu,
+                           chooses ? given_options(asked) : std::set<std::string>{},
+                           chooses ? Plans::chosen : Plans::given,
+                           price_list(s.profile, s.money.quotes));
+    });
     if (flags.svg_file) write_file(*flags.svg_file, to_svg(bars_picture(upgrade_bars(all))));
     return print(flags.json ? sensitivity_json(all) : folded(sensitivity_text(all)));
 }

@@ -13,6 +13,7 @@
 #include "sim/base/json_object.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 
 namespace sluice {
@@ -136,8 +137,8 @@ int run_sweep(const SweepFlags& flags) {
     check_output(flags, spec);
     if (std::signal(SIGINT, say_and_end) == SIG_IGN) std::signal(SIGINT, SIG_IGN);
     ProgressLine line("sweep");
-    const std::vector<SearchRow> rows =
-        search(grid, options, [&line](const SearchProgress& progress) { line.show(progress); });
+    const std::vector<SearchRow> rows = search(
+        grid, options, [&line](const SearchProgress& progress) { sluice::show(line, progress); });
     write_rows(flags, grid, rows, keys);
     line.clear();
     say_summary(rows, line.seconds());

@@ -9,6 +9,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/cli/progress.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
@@ -115,7 +116,8 @@ int run_published(const ValidateFlags& flags) {
         throw InputError(
             "--csv, --operations, --html, --svg and --overlay apply to measured runs; for "
             "published rows give --json or none");
-    const PublishedTable table = compare_published(read_published_rows(flags.files));
+    const PublishedTable table = with_progress(
+        "validate", [&] { return compare_published(read_published_rows(flags.files)); });
     print(flags.json ? published_json(table) : published_text(table));
     const std::vector<std::string> beyond = unexplained(table);
     for (const std::string& sentence : beyond) fmt::print(stderr, "sluice: {}\n", sentence);
@@ -129,7 +131,9 @@ int run_validate(const ValidateFlags& flags) {
         throw InputError("--machine is missing; name the machine that the runs were measured on");
     const Limits limits = parse_limits(flags);
     const MachineSpec machine = read_machine(flags.machine).spec;
-    const Validation validation = validate(read_measured_runs(flags.files, flags.model), machine);
+    const Validation validation = with_progress("validate", [&] {
+        return validate(read_measured_runs(flags.files, flags.model), machine);
+    });
     // Mistakes are refused before any file is written.
     const std::string overlay = flags.overlay_file ? overlay_of(validation) : "";
     if (flags.html_file) write_file(*flags.html_file, validation_html(validation));

@@ -22,7 +22,8 @@ bool keeps_the_rules(const TrainingSpec& training) {
 }
 
 Fit fit_of_plan(const Asked& asked, const TrainingSpec& training) {
-    return check_fit(plan_step(asked.model, asked.machine, training), asked.machine, training);
+    return check_fit(plan_step(asked.model, asked.machine, training), asked.machine, training,
+                     Gaps::until_it_fits);
 }
 
 /// Empty if the candidate breaks a rule; then it is no advice.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/base/input_error.h"
+#include "sim/plan/arena_layout.h"
 
 namespace sluice {
 namespace {
@@ -83,15 +84,25 @@ OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
     return id;
 }
 
-BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes) {
-    plan_.memory.buffers.push_back({std::move(name), kind, tier, whole(bytes), kNoFirst, kNoLast});
+Bytes PlanBuilder::with_room(Tier tier, double bytes, std::int64_t parts) const {
+    const Bytes needed = whole(bytes);
+    if (tier != Tier::device || !plan_.memory.in_one_arena || needed == 0) return needed;
+    return (needed + parts * kRoomForParts + kArenaAlignment - 1) / kArenaAlignment *
+           kArenaAlignment;
+}
+
+BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes,
+                             std::int64_t parts) {
+    plan_.memory.buffers.push_back(
+        {std::move(name), kind, tier, with_room(tier, bytes, parts), kNoFirst, kNoLast});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
-BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, double bytes) {
+BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, double bytes,
+                               std::int64_t parts) {
     if (bytes <= 0) return kNoBuffer;
     plan_.memory.buffers.push_back(
-        {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep});
+        {std::move(name), kind, tier, with_room(tier, bytes, parts), kWholeStep, kWholeStep});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 

@@ -42,19 +42,25 @@ class PlanBuilder {
         plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on);
     }
 
+    /// The program lays the device's buffers out in one arena. Those that are added from now on
+    /// have room for the alignment of the tensors in each of their `parts`.
+    void in_one_arena() { plan_.memory.in_one_arena = true; }
     /// A buffer that lives from the first to the last operation that uses it; never, if none does.
-    BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes);
+    BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes,
+                    std::int64_t parts = 1);
     /// A buffer that lives for the whole step; kNoBuffer if it has no bytes.
-    BufferId standing(std::string name, MemoryKind kind, Tier tier, double bytes);
+    BufferId standing(std::string name, MemoryKind kind, Tier tier, double bytes,
+                      std::int64_t parts = 1);
     /// The same, by tier.
     BufferId on_host(std::string name, MemoryKind kind, double bytes) {
         return standing(std::move(name), kind, Tier::host, bytes);
     }
-    BufferId on_device(std::string name, MemoryKind kind, double bytes) {
-        return standing(std::move(name), kind, Tier::device, bytes);
+    BufferId on_device(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
+        return standing(std::move(name), kind, Tier::device, bytes, parts);
     }
-    BufferId device_buffer(std::string name, MemoryKind kind, double bytes) {
-        return buffer(std::move(name), kind, Tier::device, bytes);
+    BufferId device_buffer(std::string name, MemoryKind kind, double bytes,
+                           std::int64_t parts = 1) {
+        return buffer(std::move(name), kind, Tier::device, bytes, parts);
     }
     /// Stores a kernel list once; equal layers share the index.
     std::int32_t kernels(KernelList list);
@@ -76,6 +82,8 @@ class PlanBuilder {
     std::int64_t launches(const Operation& operation) const;
 
   private:
+    Bytes with_room(Tier tier, double bytes, std::int64_t parts) const;
+
     StepPlan plan_;
     double eager_operations_per_launch_;
     AttentionKernel attention_;

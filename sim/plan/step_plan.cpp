@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
+#include "sim/plan/arena_layout.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -13,7 +14,7 @@ const char* memory_kind_name(MemoryKind kind) {
     // In the order of the enumeration.
     static constexpr const char* kNames[kMemoryKindCount] = {
         "weights",   "gradients",       "checkpoints",    "activations", "loss",
-        "workspace", "optimizer state", "pinned buffers", "process"};
+        "workspace", "optimizer state", "pinned buffers", "process",     "gaps"};
     return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -174,11 +175,17 @@ Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Ti
     return std::max<Bytes>(0, budget > 0 ? std::min(there, static_cast<Bytes>(budget)) : there);
 }
 
-Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
+Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,
+              Gaps gaps) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
     Fit fit;
     fit.device = {peak_memory(plan.memory, Tier::device, operations),
                   usable_memory(machine, training, Tier::device)};
+    if (gaps == Gaps::fewest || machine.unified_memory)
+        fit.device.peak = device_peak(plan.memory, operations);
+    else if (fit.device.shortfall() == 0)
+        fit.device.peak =
+            device_peak(plan.memory, operations, static_cast<Bytes>(fit.device.room()));
     fit.host = {peak_memory(plan.memory, Tier::host, operations),
                 usable_memory(machine, training, Tier::host)};
     fit.storage.peak = peak_memory(plan.memory, Tier::storage, operations);

@@ -27,8 +27,9 @@ enum class MemoryKind : std::uint8_t {
     optimizer_state,
     pinned_buffers,
     process,
+    gaps,  ///< between buffers that share memory one after another
 };
-inline constexpr int kMemoryKindCount = 9;
+inline constexpr int kMemoryKindCount = 10;
 const char* memory_kind_name(MemoryKind kind);
 
 inline constexpr OperationId kWholeStep = -1;
@@ -66,6 +67,7 @@ struct MemoryPlan {
     std::vector<Buffer> buffers;
     std::vector<HostMoment> host_moments;  ///< loading, first step, steady, saving
     Bytes host_between_steps = 0;          ///< resident after a step
+    bool in_one_arena = false;  ///< the program lays the device's buffers out before it runs
 };
 
 /// Walks the program once; a buffer's bytes count from its first to its last operation, both
@@ -112,7 +114,12 @@ struct Fit {
     bool leaves_room() const { return fits() && device.leaves_room() && host.leaves_room(); }
 };
 
+/// How carefully are buffers of an arena placed? A search asks whether a plan fits: if it does not
+/// without gaps, or does with the first layout, the smallest layout tells it nothing more.
+enum class Gaps : std::uint8_t { fewest, until_it_fits };
+
 /// With unified memory both tiers use one pool: `host` then holds the sum.
-Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
+Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,
+              Gaps gaps = Gaps::fewest);
 
 }  // namespace sluice

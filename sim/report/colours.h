@@ -23,7 +23,7 @@ struct Rgb {
 
 inline constexpr Rgb kBlue{0x0072b2}, kSkyBlue{0x56b4e9}, kGreen{0x009e73}, kYellow{0xf0e442},
     kOrange{0xe69f00}, kVermilion{0xd55e00}, kPurple{0xcc79a7}, kMiddleGrey{0x999999},
-    kDarkGrey{0x444444}, kBlack{0x000000}, kWhite{0xffffff};
+    kBrown{0x8c564b}, kDarkGrey{0x444444}, kBlack{0x000000}, kWhite{0xffffff};
 
 /// "#0072b2"
 std::string hex(Rgb colour);

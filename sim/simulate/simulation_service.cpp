@@ -28,6 +28,12 @@ namespace {
 
 thread_local SimulationScope* innermost = nullptr;
 
+/// Of WorkWatch.
+std::mutex watching;
+std::function<void(std::size_t)> watcher;
+std::atomic<bool> is_watched = false;
+std::atomic<std::size_t> work_begun = 0;
+
 /// Lives as long as the process, like SimGrid's engine.
 class SimulationThread {
   public:
@@ -90,6 +96,7 @@ class Processes {
         if (process < 0) throw std::runtime_error("no process for a part of the search");
         if (process > 0) return copies_.push_back(process);
         std::signal(SIGINT, SIG_IGN);  // the parent handles it, and ends its copies
+        is_watched = false;            // and shows progress
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() == parent) run_copy();
         _exit(0);
@@ -146,7 +153,28 @@ SimulationScope::SimulationScope(std::stop_token stop, Urgency urgency)
 
 SimulationScope::~SimulationScope() { innermost = outer_; }
 
+WorkWatch::WorkWatch(std::function<void(std::size_t begun)> report) {
+    const std::lock_guard lock(watching);
+    watcher = std::move(report);
+    work_begun = 0;
+    is_watched = true;
+}
+
+WorkWatch::~WorkWatch() {
+    const std::lock_guard lock(watching);
+    is_watched = false;
+    watcher = {};
+}
+
+void still_working() {
+    if (!is_watched) return;
+    const std::unique_lock lock(watching, std::try_to_lock);
+    if (lock && watcher) watcher(work_begun);
+}
+
 std::stop_token begin_simulation() {
+    ++work_begun;
+    still_working();
     if (innermost == nullptr) return {};
     if (innermost->stop_.stop_requested()) throw Cancelled();
     return innermost->stop_;

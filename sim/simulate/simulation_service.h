@@ -39,6 +39,19 @@ class SimulationScope {
 /// Throws Cancelled if this thread's scope was asked to stop. Call it before work of milliseconds.
 std::stop_token begin_simulation();
 
+/// During its lifetime `report` gets, one thread at a time, how many pieces of work have begun:
+/// whenever one begins, and during long ones. There is one at a time.
+class WorkWatch {
+  public:
+    explicit WorkWatch(std::function<void(std::size_t begun)> report);
+    ~WorkWatch();
+    WorkWatch(const WorkWatch&) = delete;
+    WorkWatch& operator=(const WorkWatch&) = delete;
+};
+
+/// Tells the WorkWatch, if there is one, that work goes on.
+void still_working();
+
 /// Runs `work` on the simulation thread and returns when it is done; throws what it throws. Of
 /// waiting work, the urgent runs first. On the simulation thread itself it runs at once. A handover
 /// takes some microseconds, a simulation 100 us to 100 ms.

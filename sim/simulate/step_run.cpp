@@ -123,6 +123,7 @@ class StepRun {
     }
 
     void end_of_compute() {
+        still_working();
         run_.compute_ends.push_back(sg::Engine::get_clock());
         const double used_j = left_j_ - power_.left_j();
         const bool alike = steady(), uses_up = used_j > kSteady * headroom_j_;

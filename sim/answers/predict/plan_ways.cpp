@@ -28,7 +28,7 @@ std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     try {
         check_training_spec(training);
         Planned out{training, plan_step(model_, machine_, training)};
-        const Fit fit = check_fit(out.plan, machine_, training);
+        const Fit fit = check_fit(out.plan, machine_, training, Gaps::until_it_fits);
         const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
         out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
         out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -69,8 +68,6 @@ Columns chosen_columns(const SearchRow& row, const GridPoint& point, bool best,
     return chosen;
 }
 
-bool is_terminal() { return isatty(STDERR_FILENO) != 0; }
-
 }  // namespace
 
 std::vector<std::string> sweep_columns() {
@@ -108,61 +105,6 @@ std::string row_csv(const SearchRow& row, const GridPoint& point, bool best,
             out += value.dump();
     }
     return out + "\n";
-}
-
-ProgressLine::ProgressLine(std::string command)
-    : ProgressLine(
-          std::move(command), stderr, is_terminal(),
-          is_terminal() ? std::chrono::milliseconds(200) : std::chrono::milliseconds(5000)) {}
-
-ProgressLine::ProgressLine(std::string command, std::FILE* out, bool terminal,
-                           std::chrono::milliseconds every)
-    : command_(std::move(command)), out_(out), terminal_(terminal), every_(every) {}
-
-void ProgressLine::show(const SearchProgress& p) {
-    if (p.settled == p.all || !is_due()) return;
-    const bool plans = p.planned < p.all;
-    const std::size_t done = plans ? p.planned : p.settled;
-    write(fmt::format(
-        "{} of {} rows {}, {} simulated; {} a second, {} left",
-        format_thousands(static_cast<double>(done)), format_thousands(static_cast<double>(p.all)),
-        plans ? "planned" : "settled", format_thousands(static_cast<double>(p.simulated)),
-        format_thousands(static_cast<double>(done) / seconds()), time_left(done, p.all)));
-}
-
-void ProgressLine::show(std::size_t done, std::size_t all, const std::string& what) {
-    if (done < all && is_due())
-        write(fmt::format("{} of {} {}; {} left", done, all, what, time_left(done, all)));
-}
-
-bool ProgressLine::is_due() {
-    const auto now = Clock::now();
-    if (now - shown_ < every_) return false;
-    shown_ = now;
-    return true;
-}
-
-void ProgressLine::write(const std::string& sentence) {
-    fmt::print(out_, "{}{}: {}{}", terminal_ ? "\r" : "", command_, sentence,
-               terminal_ ? "\033[K" : "\n");
-    std::fflush(out_);
-    in_line_ = terminal_;
-}
-
-std::string ProgressLine::time_left(std::size_t done, std::size_t all) const {
-    if (done == 0) return "?";
-    return format_seconds(static_cast<double>(all - done) * seconds() / static_cast<double>(done));
-}
-
-void ProgressLine::clear() {
-    if (!in_line_) return;
-    std::fputs("\r\033[K", out_);
-    std::fflush(out_);
-    in_line_ = false;
-}
-
-double ProgressLine::seconds() const {
-    return std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/plan/arena_layout.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/specs/model/attention_workspace.h"
@@ -22,6 +23,7 @@ class StreamedDeclaration {
     }
 
     StreamedBuffers declare() {
+        build_.in_one_arena();
         declare_host_state();
         declare_host_buffers();
         declare_device_slots();
@@ -194,26 +196,29 @@ class StreamedDeclaration {
     }
 
     void declare_kept() {
+        const std::int64_t parts = t_.micro_batches_of_a_pass();
         double largest_leaving = 0, leaving = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const bool leaves = keeps_on_host(model_, t_, layer);
             const double bytes =
                 kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
-            if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes;
+            if (leaves) {
+                largest_leaving = std::max(largest_leaving, bytes);
+                leaving += bytes + static_cast<double>(parts * (kRoomForParts + kArenaAlignment));
+            }
             if (const auto place = kept_beside_visit(buffers_.visit_places, layer))
                 buffers_.kept.push_back(buffers_.visits[static_cast<std::size_t>(place->visit)]);
             else
                 buffers_.kept.push_back(
                     bytes > 0 && !leaves
-                        ? build_.device_buffer("kept for backward", Kind::activations, bytes)
+                        ? build_.device_buffer("kept for backward", Kind::activations, bytes, parts)
                         : kNoBuffer);
         }
         if (largest_leaving == 0) return;
         build_.on_host("kept for backward", Kind::activations, leaving);
-        const auto parts = static_cast<double>(t_.micro_batches_of_a_pass());
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer("kept for backward, in turn", Kind::activations,
-                                       largest_leaving / parts);
+                                       largest_leaving / static_cast<double>(parts));
     }
 
     /// The feed-forward's tensors are gone when the attention half's gradients come. With a

@@ -86,7 +86,8 @@ std::vector<BufferId> declare_visits(const ModelSpec& model, const TrainingSpec&
     for (const std::optional<std::int64_t>& first : places.first_kept)
         out.push_back(
             first ? build.on_device("kept for backward, in turn with visiting states",
-                                    MemoryKind::activations, places.bytes)
+                                    MemoryKind::activations, places.bytes,
+                                    places.layers * training.micro_batches_of_a_pass())
                   : build.on_device("visiting states", MemoryKind::optimizer_state, states));
     return out;
 }

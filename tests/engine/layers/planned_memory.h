@@ -11,9 +11,6 @@
 
 namespace sluice {
 
-/// Parts begin at multiples of 256 bytes; a buffer of the arena has this much room for that.
-inline constexpr Bytes kRoomForParts = 8192;
-
 /// Plans count activations as bf16; fp32 takes twice that.
 inline Bytes planned_bytes(const StreamedPlan& plan, BufferId id, DType type) {
     if (id == kNoBuffer) return 0;
@@ -24,7 +21,7 @@ inline Bytes planned_bytes(const StreamedPlan& plan, BufferId id, DType type) {
 class PlannedMemory {
   public:
     PlannedMemory(const StreamedPlan& plan, BufferId id, DType type, std::int64_t parts = 1)
-        : bytes_(planned_bytes(plan, id, type) / parts + kRoomForParts),
+        : bytes_(planned_bytes(plan, id, type) / parts),
           memory_(static_cast<std::size_t>(bytes_ + kPartAlignment + kGuard), '\xFF') {}
 
     Workspace workspace() { return {begin(), bytes_}; }

@@ -1,8 +1,9 @@
-#include "engine/memory/arena_layout.h"
+#include "sim/plan/arena_layout.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <random>
 
 #include "sim/plan/schedules/streamed.h"
 #include "sim/specs/model/read_model.h"
@@ -25,7 +26,7 @@ Life life_of(const Buffer& buffer, OperationId operations) {
 
 /// What is wrong with a layout, in words; empty: nothing.
 std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, OperationId operations,
-                     int scale, Bytes room) {
+                     int scale) {
     for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
         const Buffer& buffer = plan.buffers[a];
         const Life mine = life_of(buffer, operations);
@@ -33,7 +34,7 @@ std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, Operatio
             buffer.tier == Tier::device && buffer.bytes > 0 && mine.first <= mine.last;
         if ((layout.offset[a] >= 0) != needed) return buffer.name + ": placed for nobody, or not";
         if (!needed) continue;
-        if (layout.bytes[a] < buffer.bytes * scale + room) return buffer.name + ": too small";
+        if (layout.bytes[a] < buffer.bytes * scale) return buffer.name + ": too small";
         if (layout.offset[a] % kPage != 0) return buffer.name + ": not at a page";
         if (layout.offset[a] + layout.bytes[a] > layout.total) return buffer.name + ": outside";
         for (std::size_t b = 0; b < a; ++b) {
@@ -76,6 +77,14 @@ void each_plan(const std::vector<const char*>& models, Use use) {
     }
 }
 
+/// Of the arena, beyond the bytes alive at once.
+double share_of_gaps(const StepPlan& plan) {
+    const auto operations = static_cast<OperationId>(plan.program.operations.size());
+    const Peak peak = device_peak(plan.memory, operations);
+    return static_cast<double>(peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)]) /
+           static_cast<double>(peak.bytes);
+}
+
 const std::vector<const char*> kModels = {"qwen2.5-0.5b",
                                           "qwen2.5-7b",
                                           "qwen3-8b",
@@ -85,14 +94,13 @@ const std::vector<const char*> kModels = {"qwen2.5-0.5b",
 
 }  // namespace
 
-TEST_CASE("arena layout: buffers alive at the same time never meet", "[memory]") {
+TEST_CASE("arena layout: buffers alive at the same time never meet", "[plan]") {
     each_plan(kModels, [](const ModelSpec& model, const TrainingSpec& t) {
         const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
         const auto operations = static_cast<OperationId>(plan.program.operations.size());
         for (const int scale : {1, 2}) {
-            const Bytes room = 8192 * t.micro_batches();
-            const ArenaLayout layout = layout_arena(plan.memory, operations, scale, room);
-            const std::string fault = fault_of(plan.memory, layout, operations, scale, room);
+            const ArenaLayout layout = layout_arena(plan.memory, scale);
+            const std::string fault = fault_of(plan.memory, layout, operations, scale);
             CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
                     static_cast<int>(t.checkpoints), t.keep_last_layers, scale);
             CHECK(fault.empty());
@@ -100,29 +108,20 @@ TEST_CASE("arena layout: buffers alive at the same time never meet", "[memory]")
     });
 }
 
-TEST_CASE("arena layout: at most 0.1% above the planned peak, without the requested room",
-          "[memory]") {
+TEST_CASE("arena layout: gaps take at most 0.1% of the bytes alive at once", "[plan]") {
     double worst = 0;
     each_plan(kModels, [&](const ModelSpec& model, const TrainingSpec& t) {
         const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
-        const auto operations = static_cast<OperationId>(plan.program.operations.size());
-        const Bytes room = 8192 * t.micro_batches();
-        const ArenaLayout layout = layout_arena(plan.memory, operations, 1, room);
-        const auto placed = static_cast<Bytes>(std::count_if(
-            layout.offset.begin(), layout.offset.end(), [](Bytes offset) { return offset >= 0; }));
-        const Bytes peak = peak_memory(plan.memory, Tier::device, operations).bytes;
-        const auto above = static_cast<double>(layout.total - peak - placed * (room + kPage)) /
-                           static_cast<double>(peak);
-        worst = std::max(worst, above);
+        const double gaps = share_of_gaps(plan);
+        worst = std::max(worst, gaps);
         CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
-                static_cast<int>(t.checkpoints), t.keep_last_layers, layout.total, peak);
-        CHECK(above <= 0.001);
+                static_cast<int>(t.checkpoints), t.keep_last_layers);
+        CHECK(gaps <= 0.001);
     });
-    std::printf("arena layout: %.3f%% above the planned peak at most\n", 100 * worst);
+    std::printf("arena layout: gaps of %.3f%% at most\n", 100 * worst);
 }
 
-TEST_CASE("arena layout: at most 0.1% above the planned peak where everything is kept",
-          "[memory]") {
+TEST_CASE("arena layout: so they do where everything is kept", "[plan]") {
     ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec t;
     t.batch = 32;
@@ -138,15 +137,13 @@ TEST_CASE("arena layout: at most 0.1% above the planned peak where everything is
                 t.compute = compute;
                 t.kept_bits = bits;
                 const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
-                const auto operations = static_cast<OperationId>(plan.program.operations.size());
-                const Bytes peak = peak_memory(plan.memory, Tier::device, operations).bytes;
-                CHECK(layout_arena(plan.memory, operations, 1, 8192).total <= peak + peak / 1000);
+                CHECK(share_of_gaps(plan) <= 0.001);
             }
         }
     }
 }
 
-TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[memory]") {
+TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[plan]") {
     // Operations 0 to 3. a: 0 to 1; b: 2 to 3; c: always; d: on the host; e: never used.
     MemoryPlan plan;
     plan.buffers = {{"a", MemoryKind::loss, Tier::device, 10 * kPage, 0, 1},
@@ -154,8 +151,56 @@ TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[memor
                     {"c", MemoryKind::weights, Tier::device, kPage, kWholeStep, kWholeStep},
                     {"d", MemoryKind::weights, Tier::host, kPage, kWholeStep, kWholeStep},
                     {"e", MemoryKind::loss, Tier::device, kPage, 4, 0}};
-    const ArenaLayout layout = layout_arena(plan, 4, 1, 0);
+    const ArenaLayout layout = layout_arena(plan);
     CHECK(layout.total == 11 * kPage);
     CHECK(layout.offset == std::vector<Bytes>{kPage, kPage, 0, -1, -1});
-    CHECK(layout_arena(plan, 4, 2, 1).total == (20 + 1 + 2 + 1) * kPage);
+    CHECK(layout_arena(plan, 2).total == 22 * kPage);
+}
+
+TEST_CASE("arena layout: memory for gaps is part of what a plan takes", "[plan]") {
+    std::mt19937 random(1);
+    MemoryPlan plan;
+    for (int i = 0; i < 60; ++i) {
+        const auto first = static_cast<OperationId>(random() % 20);
+        const auto last = first + static_cast<OperationId>(random() % 8);
+        const Bytes bytes = kPage * static_cast<Bytes>(1 + random() % 50);
+        plan.buffers.push_back({"b", MemoryKind::loss, Tier::device, bytes, first, last});
+    }
+    plan.in_one_arena = true;
+    const Bytes alive = peak_memory(plan, Tier::device, 30).bytes;
+    const Peak peak = device_peak(plan, 30);
+    CHECK(peak.bytes > alive);
+    CHECK(peak.bytes == layout_arena(plan).total);
+    CHECK(peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)] == peak.bytes - alive);
+    plan.in_one_arena = false;
+    CHECK(device_peak(plan, 30).bytes == alive);
+}
+
+TEST_CASE("arena layout: a search ends with the first that is small enough", "[plan]") {
+    ModelSpec model = read_model("llama-3.2-3b");
+    TrainingSpec t;
+    t.batch = 32;
+    t.recompute = Recompute::none;
+    t.clipping = Clipping::exact;
+    t.resident_layers = 2;
+    t.resident_tables = ResidentTables::both;
+    const MemoryPlan plan = plan_streamed(model, MachineSpec{}, t).step.memory;
+    const Bytes smallest = layout_arena(plan).total;
+    const Bytes first = layout_arena(plan, 1, 2 * smallest).total;
+    CHECK(first >= smallest);
+    CHECK(first <= 2 * smallest);
+    CHECK(layout_arena(plan, 1, first).total == first);
+}
+
+TEST_CASE("arena layout: gradients that are held grow into what forward has kept", "[plan]") {
+    // 1.5% of the arena were gaps, so that the chosen plan of a GPU with 80 GB did not run.
+    TrainingSpec t;
+    t.batch = 8;
+    t.sequence = 2048;
+    t.compute = Compute::fp8;
+    t.clipping = Clipping::exact;
+    t.recompute = Recompute::keep_attention;
+    t.resident_layers = 28;
+    const StepPlan plan = plan_streamed(read_model("qwen3-8b"), MachineSpec{}, t).step;
+    CHECK(share_of_gaps(plan) == 0);
 }

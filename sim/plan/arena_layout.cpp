@@ -1,0 +1,195 @@
+#include "sim/plan/arena_layout.h"
+
+#include <algorithm>
+#include <random>
+
+namespace sluice {
+namespace {
+
+/// A buffer that comes and goes.
+struct Item {
+    std::size_t buffer = 0;
+    Bytes bytes = 0;
+    OperationId first = 0, last = 0;
+    OperationId length() const { return last - first; }
+    bool alive_at(OperationId at) const { return first <= at && at <= last; }
+};
+
+struct Placed {
+    Bytes begin = 0, end = 0;
+    OperationId first = 0, last = 0;
+    bool alive_with(const Item& item) const { return first <= item.last && item.first <= last; }
+};
+
+/// By their offsets, of one try.
+class Places {
+  public:
+    explicit Places(std::size_t most) { placed_.reserve(most); }
+
+    void clear() { placed_.clear(); }
+    void add(Bytes begin, const Item& item) {
+        const auto behind = std::ranges::upper_bound(placed_, begin, {},
+                                                     [](const Placed& one) { return one.begin; });
+        placed_.insert(behind, {begin, begin + item.bytes, item.first, item.last});
+    }
+
+    Bytes lowest(const Item& item) const {
+        Bytes at = 0;
+        for (const Placed& one : placed_) {
+            if (!one.alive_with(item)) continue;
+            if (one.begin - at >= item.bytes) break;
+            at = std::max(at, one.end);
+        }
+        return at;
+    }
+    /// Below `top`; less than 0 if there is no such place.
+    Bytes highest(const Item& item, Bytes top) const {
+        for (std::size_t i = placed_.size(); i-- > 0;) {
+            const Placed& one = placed_[i];
+            if (!one.alive_with(item)) continue;
+            if (top - one.end >= item.bytes) break;
+            top = std::min(top, one.begin);
+        }
+        return top - item.bytes;
+    }
+
+  private:
+    std::vector<Placed> placed_;
+};
+
+/// Tries orders in which items are placed, each as near to an end of the block as those before it
+/// allow. Keeps the best layout.
+class Packing {
+  public:
+    Packing(std::vector<Item> items, Bytes enough)
+        : items_(std::move(items)), places_(items_.size()) {
+        offsets_.resize(items_.size());
+        find_peak();
+        enough_ = std::max(least_, enough);
+    }
+
+    /// No single order is best. What forward keeps for backward is a stack: the longest lived first
+    /// leave no gap in it. What begins later, such as gradients that are held, is a second stack,
+    /// which grows from the other end into the memory that the first one leaves. Which buffers
+    /// belong to it differs, so that several beginnings are tried.
+    void run() {
+        std::ranges::stable_sort(items_, [](const Item& a, const Item& b) {
+            return a.length() != b.length() ? a.length() > b.length() : a.bytes > b.bytes;
+        });
+        const std::vector<Item> longest_first = items_;
+        constexpr OperationId kNone = std::numeric_limits<OperationId>::max();
+        for (int order = 0; order < 3; ++order) {
+            for (const OperationId after : {peak_, most_items_, kNone})
+                if (try_order(items_, after, kTries)) return;
+            if (order == 0) std::ranges::reverse(items_);
+            if (order == 1) std::ranges::stable_sort(items_, std::ranges::greater(), &Item::bytes);
+        }
+        // Of 2,000 plans chosen at random ... reach this.
+        std::mt19937 random(1);
+        for (int i = 0; i < kBeginnings; ++i) {
+            const OperationId after = items_[random() % items_.size()].first - 1;
+            if (try_order(longest_first, after, kTries)) return;
+        }
+    }
+
+    const std::vector<Item>& order() const { return best_order_; }
+    const std::vector<Bytes>& offsets() const { return best_offsets_; }
+    Bytes total() const { return best_; }
+
+  private:
+    static constexpr int kTries = 12, kBeginnings = 24;
+
+    /// The most bytes alive at once: no layout needs less.
+    void find_peak() {
+        std::size_t most = 0;
+        for (const Item& begin : items_) {  // a maximum begins where some item begins
+            Bytes alive = 0;
+            std::size_t count = 0;
+            for (const Item& item : items_)
+                if (item.alive_at(begin.first)) alive += item.bytes, ++count;
+            const auto is_more = [&](auto now, auto before, OperationId at) {
+                return now > before || (now == before && begin.first < at);
+            };
+            if (is_more(alive, least_, peak_)) least_ = alive, peak_ = begin.first;
+            if (is_more(count, most, most_items_)) most = count, most_items_ = begin.first;
+        }
+    }
+
+    /// Items that begin after `second_stack` go to the upper end. Then the same with the item that
+    /// ended highest first. Whether the best layout is good enough.
+    bool try_order(std::vector<Item> items, OperationId second_stack, int tries) {
+        for (int i = 0; i < tries && best_ > enough_; ++i) {
+            const std::size_t top = place(items, second_stack);
+            const Bytes total = offsets_[top] + items[top].bytes;
+            if (total < best_) best_ = total, best_order_ = items, best_offsets_ = offsets_;
+            const auto highest = items.begin() + static_cast<std::ptrdiff_t>(top);
+            std::rotate(items.begin(), highest, highest + 1);
+        }
+        return best_ <= enough_;
+    }
+
+    /// Returns the item that ends highest.
+    std::size_t place(const std::vector<Item>& items, OperationId second_stack) {
+        places_.clear();
+        std::size_t top = 0;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const Item& item = items[i];
+            Bytes at = item.first > second_stack ? places_.highest(item, least_) : -1;
+            if (at < 0) at = places_.lowest(item);
+            places_.add(at, item);
+            offsets_[i] = at;
+            if (at + item.bytes > offsets_[top] + items[top].bytes) top = i;
+        }
+        return top;
+    }
+
+    std::vector<Item> items_;
+    Places places_;
+    std::vector<Bytes> offsets_;
+    Bytes least_ = 0, enough_ = 0;
+    OperationId peak_ = 0, most_items_ = 0;
+    Bytes best_ = std::numeric_limits<Bytes>::max();
+    std::vector<Item> best_order_;
+    std::vector<Bytes> best_offsets_;
+};
+
+}  // namespace
+
+ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough) {
+    ArenaLayout out{std::vector<Bytes>(plan.buffers.size(), -1),
+                    std::vector<Bytes>(plan.buffers.size(), 0), 0};
+    std::vector<Item> items;
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+        const Buffer& buffer = plan.buffers[i];
+        const bool stands = buffer.first == kWholeStep;
+        if (buffer.tier != Tier::device || buffer.bytes <= 0 ||
+            (!stands && buffer.last < buffer.first))
+            continue;
+        out.bytes[i] =
+            (buffer.bytes * scale + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+        if (stands) {
+            out.offset[i] = out.total;
+            out.total += out.bytes[i];
+        } else {
+            items.push_back({i, out.bytes[i], buffer.first, buffer.last});
+        }
+    }
+    if (items.empty()) return out;
+    Packing packing(std::move(items), enough - out.total);
+    packing.run();
+    for (std::size_t i = 0; i < packing.order().size(); ++i)
+        out.offset[packing.order()[i].buffer] = out.total + packing.offsets()[i];
+    out.total += packing.total();
+    return out;
+}
+
+Peak device_peak(const MemoryPlan& plan, OperationId operations, Bytes enough) {
+    Peak peak = peak_memory(plan, Tier::device, operations);
+    if (!plan.in_one_arena) return peak;
+    const Bytes total = layout_arena(plan, 1, enough).total;
+    peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)] = total - peak.bytes;
+    peak.bytes = total;
+    return peak;
+}
+
+}  // namespace sluice

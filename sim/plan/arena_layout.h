@@ -1,0 +1,29 @@
+// Where is each buffer of the plan in one block of device memory, and how large is the block?
+#pragma once
+
+#include <vector>
+
+#include "sim/plan/step_plan.h"
+
+namespace sluice {
+
+inline constexpr Bytes kArenaAlignment = 4096;  ///< of each buffer
+inline constexpr Bytes kRoomForParts = 8192;    ///< 32 tensors of a part start at 256 bytes each
+
+struct ArenaLayout {
+    std::vector<Bytes> offset;  ///< by BufferId; -1: no bytes, or another tier
+    std::vector<Bytes> bytes;   ///< room at the offset
+    Bytes total = 0;
+};
+
+/// Buffers whose lifetimes do not overlap share memory. Each gets `scale` times its planned bytes
+/// (2 if activations are fp32). The planner asks how much memory a plan takes, the trainer where
+/// the buffers are: both get the same layout. A total of `enough` ends the search for a smaller
+/// one.
+ArenaLayout layout_arena(const MemoryPlan& plan, int scale = 1, Bytes enough = 0);
+
+/// The most that the plan takes of the device: the bytes alive at once, and where its program lays
+/// them out in one arena, the gaps that this leaves. `enough` as above.
+Peak device_peak(const MemoryPlan& plan, OperationId operations, Bytes enough = 0);
+
+}  // namespace sluice
