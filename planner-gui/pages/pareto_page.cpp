@@ -47,7 +47,7 @@ ParetoPage::ParetoPage(QWidget* parent) : AnswerPage(parent) {
            {tr("Which machine is fast for its money?"),
             tr("Run predicts this model and batch on every machine that has a price, with every "
                "system: what each costs and how fast it is. Each machine has its own best "
-               "settings. Several GPUs of each are tried where the system is a cluster."),
+               "settings. Clusters of 2 GPUs to eight nodes are tried, too."),
             tr("The scenario has changed since these machines were tried.")},
            {answer});
     connectParts();

@@ -100,15 +100,8 @@ QString cheapest_words(const std::vector<MachineSystem>& rows, double least_toke
             *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
                 return rows[a].value.tokens_per_s() < rows[b].value.tokens_per_s();
             });
-        const QString none = ParetoText::tr("None reaches %1 tokens/s; the fastest is %2")
-                                 .arg(wanted, with_costs(rows[fastest]));
-        const bool one_gpu = std::none_of(rows.begin(), rows.end(), [](const MachineSystem& row) {
-            return row.schedule == "cluster";
-        });
-        return one_gpu ? ParetoText::tr(
-                             "%1\nEach is one GPU; with the system cluster several are tried")
-                             .arg(none)
-                       : none;
+        return ParetoText::tr("None reaches %1 tokens/s; the fastest is %2")
+            .arg(wanted, with_costs(rows[fastest]));
     }
     const QString least = least_tokens_per_s > 0
                               ? ParetoText::tr("At %1 tokens/s or more, the least").arg(wanted)

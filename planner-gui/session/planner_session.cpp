@@ -193,21 +193,11 @@ void PlannerSession::explore(const PlannedScenario& planned, const ExploredMap& 
 }
 
 void PlannerSession::tryMachines(const PlannedScenario& planned,
-                                 const std::vector<std::string>& machines,
-                                 const std::vector<std::string>& schedules) {
-    post_job(JobKind::machines, [planned, machines, schedules](const Teller& tell) {
+                                 const std::vector<MachineWay>& ways) {
+    post_job(JobKind::machines, [planned, ways](const Teller& tell) {
         resolve(planned);  // a mistake gives one sentence, not one for each machine
-        const std::size_t all = machines.size() * schedules.size();
-        tell.each(all, &PlannerSession::machineFound, [&](std::size_t i) {
-            const std::string& machine = machines[i / schedules.size()];
-            const std::string& schedule = schedules[i % schedules.size()];
-            // What the scenario says of the plan is for its own machine.
-            const bool own = machine == planned.machine.machine;
-            const PlannedScenario one = on_machine(planned, machine, schedule);
-            return MachineSystem{
-                machine, schedule,
-                fastest_value_of(one, own ? given_options(planned) : std::set<std::string>{},
-                                 true)};
+        tell.each(ways.size(), &PlannerSession::machineFound, [&](std::size_t i) {
+            return MachineSystem{ways[i].machine, ways[i].schedule, value_of_way(planned, ways[i])};
         });
     });
 }

@@ -39,9 +39,8 @@ class PlannerSession : public QObject {
     void findSensitivity(const PlannedScenario& planned);
     /// Every combination of two axes: explored() for each, row by row.
     void explore(const PlannedScenario& planned, const ExploredMap& map);
-    /// Each machine with each schedule, with a band if it fits: machineFound() for each.
-    void tryMachines(const PlannedScenario& planned, const std::vector<std::string>& machines,
-                     const std::vector<std::string>& schedules);
+    /// Each way, with a band if it fits: machineFound() for each.
+    void tryMachines(const PlannedScenario& planned, const std::vector<MachineWay>& ways);
     /// Each scenario with its band: outlined(); refused ones are skipped.
     void predictAll(const std::vector<PlannedScenario>& scenarios);
     /// Compares measured runs in files and folders with predictions for the scenario's machine:

@@ -5,9 +5,12 @@
 #include <QCoreApplication>
 #include <QDate>
 #include <algorithm>
+#include <set>
 
 #include "planner-gui/session/prediction.h"
+#include "sim/answers/compare/comparison.h"
 #include "sim/answers/search/advise_grid.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/report/report.h"
 #include "sim/specs/scenario/changed_scenario.h"
 
@@ -65,6 +68,39 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned, bool al
         if (id != own && !with_size) out.push_back(id);
     }
     return out;
+}
+
+std::vector<MachineWay> ways_to_try(const PlannedScenario& planned, bool all) {
+    constexpr std::int64_t kMostNodes = 8;
+    const std::string cluster = schedule_with(&ScheduleRecord::several_gpus)->name;
+    const TrainingSpec asked = training_values(planned);
+    std::vector<MachineWay> out;
+    for (const std::string& machine : machines_to_try(planned, all)) {
+        for (const Schedule schedule : all_schedules()) out.push_back({machine, schedule->name});
+        std::set<std::int64_t> counts;
+        try {
+            const MachineSpec spec = read_machine({machine, {}, {}}).spec;
+            const bool joined = joins_gpus(spec);
+            const std::int64_t node = spec.interconnect.gpus_per_node;
+            const std::int64_t nodes = spec.interconnect.has_network() ? kMostNodes : 1;
+            for (std::int64_t gpus = 2; joined && gpus < node; gpus *= 2) counts.insert(gpus);
+            for (std::int64_t many = 1; joined && many <= nodes; many *= 2)
+                counts.insert(many * node);
+            std::erase_if(counts, [&](std::int64_t gpus) { return asked.batch % gpus != 0; });
+        } catch (const InputError&) {
+            // A row of one GPU says what is wrong.
+        }
+        if (is_cluster(planned)) counts.insert(asked.gpus);
+        for (const std::int64_t gpus : counts) out.push_back({machine, cluster, gpus});
+    }
+    return out;
+}
+
+ScenarioValue value_of_way(const PlannedScenario& planned, const MachineWay& way) {
+    PlannedScenario there = on_machine(planned, way.machine, way.schedule);
+    if (way.gpus > 1) there.training["gpus"] = std::to_string(way.gpus);
+    const bool own = way.machine == planned.machine.machine;
+    return fastest_value_of(there, own ? given_options(planned) : std::set<std::string>{}, true);
 }
 
 DecisionRequest decision_request(const PlannedScenario& planned,

@@ -58,6 +58,15 @@ PlannedScenario at_point(PlannedScenario planned, const std::vector<Setting>& ax
 /// Whether several GPUs train with everything in their memory.
 bool is_cluster(const PlannedScenario& planned);
 
+/// A machine with a system, and the GPUs of it that train.
+struct MachineWay {
+    std::string machine, schedule;
+    std::int64_t gpus = 1;
+};
+/// Each of machines_to_try() with each system of one GPU, then as clusters: 2, 4, 8, ... GPUs up to
+/// eight nodes, of which each takes an equal part of the batch, and the scenario's own number.
+std::vector<MachineWay> ways_to_try(const PlannedScenario& planned, bool all);
+
 /// The scenario's machine, then the machines of the library that have a price; `all`: also the
 /// others, which are test machines and old ones.
 std::vector<std::string> machines_to_try(const PlannedScenario& planned, bool all);
@@ -104,6 +113,9 @@ ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<st
 /// Of one point, without a band. Throws only Cancelled.
 ScenarioValue value_at_point(const PlannedScenario& planned, const std::vector<Setting>& axes,
                              PointSettings settings);
+
+/// The scenario there. Settings that it gives for its own machine stay where it is that one.
+ScenarioValue value_of_way(const PlannedScenario& planned, const MachineWay& way);
 
 struct ExploredCell {
     std::size_t x = 0, y = 0;

@@ -159,14 +159,14 @@ void Pages::connectPareto() {
 
 void Pages::startPareto() {
     const PlannedScenario& planned = ask(JobKind::machines);
-    std::vector<std::string> systems;
-    for (const Schedule schedule : all_schedules()) systems.emplace_back(schedule->name);
-    // If the scenario is a cluster, each machine is also tried with that number of GPUs.
-    if (is_cluster(planned))
-        systems.emplace_back(schedule_with(&ScheduleRecord::several_gpus)->name);
-    const std::vector<std::string> machines = machines_to_try(planned, pareto_->triesAll());
-    pareto_->start(static_cast<int>(machines.size() * systems.size()));
-    session_.tryMachines(planned, machines, systems);
+    std::vector<MachineWay> ways;
+    try {
+        ways = ways_to_try(planned, pareto_->triesAll());
+    } catch (const InputError&) {
+        // The session says what is wrong with the scenario.
+    }
+    pareto_->start(static_cast<int>(ways.size()));
+    session_.tryMachines(planned, ways);
 }
 
 void Pages::showMachines() {

@@ -185,20 +185,14 @@ void ScenarioForm::addMoney() {
     QVBoxLayout* const group = addGroup(tr("Money and energy"));
     for (const MoneyOption& option : money_options()) {
         const QString field = QString::fromLatin1(option.field);
-        if (option.kind == MoneyOption::Kind::flag) {
-            buy_ = new QCheckBox(label_of(option.field), group->parentWidget());
-            buy_->setObjectName(field);
-            buy_->setToolTip(window_text(money_help(option)));
-            group->addWidget(buy_);
-            connect(buy_, &QCheckBox::toggled, this, [this, field](bool on) {
-                planned_ = with_value(planned_, field.toStdString(), on ? "1" : "");
-                Q_EMIT edited(planned_, field, buy_->text());
-            });
-            continue;
-        }
         const bool listed = field == QStringLiteral("offer");  // of the machine
+        QStringList choices;
+        for (const std::string& choice : option.choices) choices << qtext(choice);
         FieldRow* const row = addRow(group, field, label_of(option.field),
-                                     listed ? FieldRow::Kind::search : FieldRow::Kind::text);
+                                     listed              ? FieldRow::Kind::search
+                                     : choices.isEmpty() ? FieldRow::Kind::text
+                                                         : FieldRow::Kind::choice,
+                                     choices);
         row->setHelp(window_text(money_help(option)));
         row->setPlaceholder(qtext(option.standard.substr(0, option.standard.find(','))));
         row->setUnit(QString::fromLatin1(option.unit));

@@ -67,7 +67,7 @@ class ScenarioForm : public QScrollArea {
     std::map<QString, FieldRow*> rows_;
     QVBoxLayout* groups_;
     QLabel* mistake_;
-    QCheckBox *untied_ = nullptr, *buy_ = nullptr;
+    QCheckBox* untied_ = nullptr;
     TableModel* numbers_;
     QTableView* numbers_view_ = nullptr;
 };

@@ -10,10 +10,14 @@
 namespace sluice {
 namespace {
 
-const Option* option_of(const QString& field) {
+/// The default of a field with choices; empty for other fields.
+std::string standard_choice(const std::string& field) {
     for (const Option& option : training_options())
-        if (field == QLatin1StringView(option.field)) return &option;
-    return nullptr;
+        if (field == option.field && !option.choices.empty())
+            return option_text(TrainingSpec{}, option);
+    for (const MoneyOption& option : money_options())
+        if (field == option.field && !option.choices.empty()) return option.choices.front();
+    return {};
 }
 
 /// Offers by name, and "Nebius on-demand: rented, 2026-05-25, $3.50 an hour for each GPU".
@@ -44,10 +48,7 @@ void ScenarioForm::take(const FieldRow& row) {
     } else {
         // A number equal to the default stays as typed, since it may be the start of another
         // number.
-        const Option* const option = option_of(row.field());
-        const bool standard = option != nullptr && !option->choices.empty() &&
-                              value == option_text(TrainingSpec{}, *option);
-        planned_ = with_value(planned_, field, standard ? "" : value);
+        planned_ = with_value(planned_, field, value == standard_choice(field) ? "" : value);
     }
     if (planned_ == before) return;
     if (field == "schedule") showUsedOptions();
@@ -79,17 +80,12 @@ void ScenarioForm::setScenario(const PlannedScenario& planned) {
     }
     for (const MoneyOption& option : money_options()) {
         const auto given = planned.money.find(option.field);
-        const auto row = rows_.find(QString::fromLatin1(option.field));
-        if (row != rows_.end())
-            row->second->setText(qtext(given == planned.money.end() ? "" : given->second));
+        const std::string standard = option.choices.empty() ? "" : option.choices.front();
+        rows_[QString::fromLatin1(option.field)]->setText(
+            qtext(given == planned.money.end() ? standard : given->second));
     }
-    const auto buy = planned.money.find("buy");
-    for (const auto& [box, on] :
-         {std::pair(untied_, planned.model.untied),
-          std::pair(buy_, buy != planned.money.end() && buy->second == "1")}) {
-        const QSignalBlocker blocker(box);
-        box->setChecked(on);
-    }
+    const QSignalBlocker blocker(untied_);
+    untied_->setChecked(planned.model.untied);
     showUsedOptions();
 }
 

@@ -29,6 +29,7 @@ QString paid_to(const Payment& payment) {
         payment.price_usd == 0
             ? window_text(payment.name)
             : QObject::tr("bought for %1").arg(qtext(format_usd(payment.price_usd)));
+    if (payment.ownership == Ownership::own) return QObject::tr("%1, electricity alone").arg(name);
     if (!payment.paid) return name;
     const PaidGpus& paid = *payment.paid;
     const QString gpus = QString::number(paid.gpus), of = QString::number(paid.of);
@@ -77,7 +78,7 @@ VerdictFigures::Figure VerdictFigures::add(const QString& name, const QString& o
 
 void VerdictFigures::setPrediction(const ScenarioAnswer& prediction) {
     showSpeed(prediction.report());
-    showPrice(prediction.cost, prediction.scenario.money.buy);
+    showPrice(prediction.cost, prediction.scenario.money);
     showRun(prediction.cost);
     arrange();
 }
@@ -90,7 +91,10 @@ void VerdictFigures::showSpeed(const Prediction& r) {
             .arg(qtext(format_seconds(r.step.seconds))));
 }
 
-void VerdictFigures::showPrice(const CostAnswer& cost, bool buy) {
+void VerdictFigures::showPrice(const CostAnswer& cost, const CostQuery& query) {
+    const bool buy = query.buys();
+    if (query.owns() && !cost.payment)
+        return set(price_, tr("electricity not known"), tr("the profile has no power"), {});
     if (!cost.payment)
         return set(
             price_, buy ? tr("no purchase price known") : tr("no price known"),
@@ -110,6 +114,8 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     QString about = cost.payment
                         ? tr("%1 for %2 tokens").arg(qtext(format_usd(run.usd.value)), tokens)
                         : tr("for %1 tokens").arg(tokens);
+    if (run.usd_at_once > 0)
+        about += tr(", of %1 paid at once").arg(qtext(format_usd(run.usd_at_once)));
     QStringList more{qtext(format_days(run.days))};
     if (cost.limits.any()) {
         const std::vector<std::string> warnings = limit_warnings(cost);
@@ -121,9 +127,7 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
-    set(energy_,
-        ceiling ? tr("at most %1 kWh").arg(amount(run.kwh->high))
-                : tr("%1 kWh").arg(amount(run.kwh->value)),
+    set(energy_, (ceiling ? tr("at most %1 kWh") : tr("%1 kWh")).arg(amount(run.kwh->value)),
         (ceiling                                   ? tr("at most %1 W")
          : run.kwh_scope == EnergyScope::gpu_alone ? tr("%1 W on average, without the host")
                                                    : tr("%1 W on average"))

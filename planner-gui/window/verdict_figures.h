@@ -40,7 +40,7 @@ class VerdictFigures : public QWidget {
     void set(const Figure& figure, const QString& value, const QString& more,
              const QString& tooltip);
     void showSpeed(const Prediction& report);
-    void showPrice(const CostAnswer& cost, bool buy);
+    void showPrice(const CostAnswer& cost, const CostQuery& query);
     void showRun(const CostAnswer& cost);
     /// The width of the widest value.
     int valueWidth() const;

@@ -131,15 +131,23 @@ void VerdictPanel::showHeadline() {
         if (tier->shortfall() > 0)
             shorts << tr("%1 of %2")
                           .arg(byte_text(static_cast<double>(tier->shortfall()), units_), name);
+    // Settings that were not chosen may fit where these do not, as the command line takes them.
+    const bool other_plan_fits = prediction_->report().faster_plan.has_value();
+    const QString missing = shorts.join(tr(" and "));
     // A sign in addition to the colour.
-    headline_->setText(fit.fits()
-                           ? tr("\u2713 Fits")
-                           : tr("\u2717 Does not fit: short %1").arg(shorts.join(tr(" and "))));
+    headline_->setText(fit.fits()        ? tr("\u2713 Fits")
+                       : other_plan_fits ? tr("\u2713 Fits with other settings; with these it is "
+                                              "short %1")
+                                               .arg(missing)
+                                         : tr("\u2717 Does not fit: short %1").arg(missing));
     const Colours colours = colours_of(palette());
     QPalette coloured = palette();
+    const bool known = fit.fits() || prediction_->stage == PredictionStage::remedies;
     for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive})
-        coloured.setColor(group, QPalette::WindowText,
-                          qcolor(fit.fits() ? colours.good : colours.waiting));
+        if (known)  // the last stage says whether other settings fit
+            coloured.setColor(
+                group, QPalette::WindowText,
+                qcolor(fit.fits() || other_plan_fits ? colours.good : colours.waiting));
     // In the same line, so that nothing below moves.
     const RunsToday& today = prediction_->report().asked.runs_today;
     if (!today.runs())

@@ -37,8 +37,13 @@ int run_cost_command(const CostFlags& flags) {
                         .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
     });
     const CostAnswer answer = answer_cost(report, machine, money, query);
-    if (query.buy && !answer.payment)
-        throw InputError(fmt::format("--buy on {}: {}", machine.id, answer.missing));
+    if (query.buys() && !answer.payment)
+        throw InputError(fmt::format("--ownership buy on {}: {}", machine.id, answer.missing));
+    if (query.owns() && !answer.payment)
+        throw InputError(fmt::format(
+            "--ownership own on {}: its power is not known, so its electricity cannot be counted; "
+            "give power.supply_w in a profile of your own",
+            machine.id));
     const auto together = full_node(report, machine, money, query);
     return print(flags.json  ? cost_json(answer, report, together)
                  : flags.csv ? cost_csv(answer, together)

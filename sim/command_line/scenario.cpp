@@ -19,11 +19,13 @@ void add_money_flag(CLI::App& command, ScenarioFlags& flags, const MoneyOption& 
     const auto set = [&given = flags.given.money, &option](const std::string& text) {
         given[option.field] = text;
     };
-    CLI::Option* const flag =
-        option.kind == MoneyOption::Kind::flag
-            ? command.add_flag_callback(money_flag(option), [set] { set("1"); })
-            : command.add_option_function<std::string>(money_flag(option), set);
-    flag->description(money_help(option))->group("Money and energy");
+    command.add_option_function<std::string>(money_flag(option), set)
+        ->description(money_help(option))
+        ->group("Money and energy");
+    if (option.field == std::string_view("ownership"))
+        command.add_flag_callback("--buy", [set] { set(ownership_name(Ownership::buy)); })
+            ->description("the same as --ownership buy")
+            ->group("Money and energy");
 }
 
 }  // namespace

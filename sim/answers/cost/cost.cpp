@@ -50,8 +50,9 @@ void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpe
                   const MachineMoney& money, const CostQuery& query) {
     std::vector<PaidRun> all = answer.others;
     if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
-    const auto is_rent = [](const PaidRun& one) { return !one.payment.pays_electricity; };
-    const auto owned = std::find_if_not(all.begin(), all.end(), is_rent);
+    const auto is_rent = [](const PaidRun& one) { return !one.payment.pays_electricity(); };
+    const auto bought = std::ranges::find_if(
+        all, [](const PaidRun& one) { return one.payment.ownership == Ownership::buy; });
     std::optional<PaidRun>& rent = answer.rent;
     if (answer.payment && is_rent(all.front()))
         rent = all.front();
@@ -67,11 +68,11 @@ void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpe
         rents.low = rents.high == 0 ? usd : std::min(rents.low, usd);
         rents.high = std::max(rents.high, usd);
     }
-    if (owned == all.end()) return;
-    answer.owned = *owned;
+    if (bought == all.end()) return;
+    answer.bought = *bought;
     answer.break_even =
-        break_even(rent->run.usd_per_hour, owned->run.usd_per_hour - owned->payment.usd_per_hour,
-                   owned->payment.price_usd, query.terms);
+        break_even(rent->run.usd_per_hour, bought->run.usd_per_hour - bought->payment.usd_per_hour,
+                   bought->payment.price_usd, query.terms);
 }
 
 /// Why the plan pays for that part of its node.
@@ -120,56 +121,11 @@ void say_what_power_is_counted(CostAnswer& answer, double train, double paid,
                           power.host_assumption, paid, paid * each));
 }
 
-/// Throws InputError if that offer does not rent as many connected GPUs.
-Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Prediction& report) {
-    const Offer& named = find_offer(prices, *query.offer, report.asked.machine_id);
-    // A provider may have quoted several sizes.
-    const Offer* best = &named;
-    const auto usd = [&](const Offer& one) {
-        return std::pair(!holds(one, report.share, query.gpus_paid),
-                         rented(one, report.share, query.gpus_paid).usd_per_hour);
-    };
-    for (const Offer& one : prices.offers)
-        if (one.name == named.name && usd(one) < usd(*best)) best = &one;
-    const Offer& offer = *best;
-    if (!holds(offer, report.share, query.gpus_paid))
-        throw InputError(fmt::format(
-            "--offer is \"{}\", which does not connect {:g} GPUs; name another, or give a price by "
-            "--quotes or --usd-per-hour",
-            *query.offer, query.gpus_paid.value_or(report.share.gpus_needed())));
-    Payment out = rented(offer, report.share, query.gpus_paid);
-    out.unpriced = unpriced_of(prices, offer.kind);
-    return out;
-}
-
-/// At most the GPUs of the plan's nodes, or what an offer rents at least.
-void check_gpus_paid(const MachineMoney& money, const CostQuery& query, const Prediction& report) {
-    if (!query.gpus_paid) return;
-    const NodeShare& share = report.share;
-    if (*query.gpus_paid != std::floor(*query.gpus_paid))
-        throw InputError(
-            fmt::format("--gpus-paid is {:g}, expected a whole number of GPUs", *query.gpus_paid),
-            "gpus_paid");
-    double all = share.nodes() * share.node_gpus;
-    for (const Offer& offer : money.prices.offers)
-        if (all > 0) all = std::max(all, offer.rented_gpus);
-    if (all > 0 && *query.gpus_paid > all)
-        throw InputError(
-            fmt::format("--gpus-paid is {:g}, expected at most {:g}, the GPUs of the {} that the "
-                        "plan uses on {}, or what an offer rents at least",
-                        *query.gpus_paid, all, share.nodes() == 1 ? "node" : "nodes",
-                        report.asked.machine_id),
-            "gpus_paid");
-}
-
 }  // namespace
 
 std::optional<double> PaidRun::committed_usd() const {
-    if (payment.pays_electricity) return payment.price_usd;
     if (payment.kind == OfferKind::estimate) return std::nullopt;
-    if (payment.kind == OfferKind::reserved)
-        return payment.usd_per_hour * kReservedYears * kHoursOfAYear;
-    return run.usd.value;
+    return run.spent.value;
 }
 
 RunCost run_cost(const Prediction& report, const Payment& payment, double tokens,
@@ -177,13 +133,16 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     RunCost cost;
     cost.tokens = tokens;
     cost.usd_per_hour = payment.usd_per_hour;
+    const bool for_years = payment.kind == OfferKind::reserved;
+    cost.usd_at_once =
+        for_years ? payment.usd_per_hour * kReservedYears * kHoursOfAYear : payment.price_usd;
     cost.tokens_per_s = report.tokens_per_s();
     if (energy) {
         const double watts = energy->total() / report.step.seconds;
         cost.mean_w = watts;
         cost.tokens_per_joule = report.tokens_per_s() / watts;
         cost.tflops_per_kw = report.model_flops_per_s() / kTera / (watts / kKilo);
-        if (payment.pays_electricity)
+        if (payment.pays_electricity())
             cost.usd_per_hour +=
                 watts / kKilo * terms.power_usage_effectiveness * terms.electricity_usd_per_kwh;
     }
@@ -195,6 +154,13 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     cost.usd_per_million_tokens = banded(report, [&](Seconds step) {
         return kMega / report.tokens_per_s_at(step) / kHour * cost.usd_per_hour;
     });
+    // Beside what is paid at once: the rent, or the owner's electricity.
+    const double then = for_years               ? 0
+                        : payment.price_usd > 0 ? cost.usd_per_hour - payment.usd_per_hour
+                                                : cost.usd_per_hour;
+    cost.usd_per_hour_after = then;
+    cost.spent = banded(
+        report, [&](Seconds step) { return cost.usd_at_once + seconds(step) / kHour * then; });
     if (!energy) return cost;
     const auto kwh = [&](Seconds step, double joules) {
         return seconds(step) * joules / report.step.seconds / kJoulesPerKwh;
@@ -224,29 +190,6 @@ MachineMoney machine_money(const MachineProfile& profile, const MachineSpec& mac
             fmt::format("{:g} W of host power for each GPU, as given", *query.host_w);
     }
     return money;
-}
-
-std::optional<Payment> payment_of(const MachineMoney& money, const CostQuery& query,
-                                  const Prediction& report) {
-    check_gpus_paid(money, query, report);
-    if (query.usd_per_hour) {
-        Payment payment;
-        payment.name = query.usd_per_hour_flag;
-        payment.origin = "as given";
-        payment.given = {query.usd_per_hour_flag,
-                         fmt::format("{:g} USD an hour", *query.usd_per_hour)};
-        payment.usd_per_hour = *query.usd_per_hour;
-        return payment;
-    }
-    std::optional<Payment> out;
-    if (query.offer)
-        out = rented_by_name(money.prices, query, report);
-    else if (!query.buy && !query.price_usd)
-        out = typical_rent(money.prices, report.share, query.gpus_paid);
-    if (!out)
-        if (const Purchase all = purchase(money.prices, query, report.share); all.missing.empty())
-            out = bought(all, report.share, query.terms);
-    return out;
 }
 
 PaidRun paid_run(const Prediction& report, const MachineSpec& machine, const MachineMoney& money,
@@ -284,7 +227,7 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     if (answer.payment && !answer.payment->unpriced.empty())
         answer.assumptions.push_back(answer.payment->unpriced);
     if (any_price) say_what_is_paid_for(answer, report, machine);
-    if (answer.payment && (answer.payment->pays_electricity || answer.can_break_even()))
+    if (answer.payment && (answer.payment->ownership == Ownership::buy || answer.can_break_even()))
         answer.assumptions.push_back(fmt::format(
             "bought: whole machines for {:g} years at {} interest, {} of the price back at the "
             "end, which train {} of the hours; {:g} USD a kWh, {:g} times the machine's power",

@@ -17,7 +17,10 @@ namespace sluice {
 struct RunCost {
     double tokens = 0;
     Banded days;
-    Banded usd;
+    Banded usd;    ///< this run's part of what is paid
+    Banded spent;  ///< all that is paid for it: of a purchase the price, of a contract its years
+    double usd_at_once = 0;         ///< the fixed part of `spent`
+    double usd_per_hour_after = 0;  ///< of the run, beside that
     Banded usd_per_million_tokens;
     double usd_per_hour = 0;  ///< with electricity if the owner pays it
     double tokens_per_s = 0;
@@ -39,8 +42,8 @@ struct PaidRun {
     Payment payment;
     RunCost run;
 
-    /// What is paid even if nothing else is trained: the run of a rent, all years of a contract, a
-    /// whole purchase. Empty for a cluster whose owner has paid already.
+    /// RunCost::spent: what is paid even if nothing else is trained. Empty for a cluster whose
+    /// owner has paid already.
     std::optional<double> committed_usd() const;
 };
 
@@ -54,9 +57,9 @@ struct CostAnswer {
     std::optional<Banded> rents;  ///< $ a million: the payment if rented, and the spread of rents
     std::string missing;          ///< why a purchase has no price, or empty
     std::string no_rent;          ///< why no listed rent is the payment, or empty
-    std::optional<PaidRun> rent, owned;   ///< that the break-even compares, if they are known
+    std::optional<PaidRun> rent, bought;  ///< that the break-even compares, if they are known
     std::optional<BreakEven> break_even;  ///< of the purchase against the rent
-    bool can_break_even() const { return rent && owned; }
+    bool can_break_even() const { return rent && bought; }
     std::optional<StepEnergy> energy;
     PowerSpec power;
     double tokens = 0;

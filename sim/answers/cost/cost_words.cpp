@@ -22,7 +22,7 @@ std::string buying_words(const CostAnswer& answer) {
         return fmt::format(
             "costs no more than renting after {:.3g} months with {} hours of training",
             answer.break_even->months, format_thousands(answer.break_even->hours));
-    if (answer.owned->run.usd_per_hour <= answer.rent->run.usd_per_hour)
+    if (answer.bought->run.usd_per_hour <= answer.rent->run.usd_per_hour)
         return fmt::format(
             "costs no more than renting once the machine is sold after {:g} years for {} of its "
             "price",
@@ -34,7 +34,7 @@ std::string format_kwh(const RunCost& run) {
     const std::string kwh = format_banded(*run.kwh, "kWh");
     switch (run.kwh_scope) {
         case EnergyScope::ceiling:
-            return fmt::format("at most {} kWh", few_digits(run.kwh->high));
+            return "at most " + kwh;
         case EnergyScope::gpu_alone:
             return run.kwh_gpus == 1
                        ? kwh + " for the GPU alone"

@@ -69,8 +69,12 @@ std::pair<double, NodePart> jobs_of_a_node(const NodeShare& share, double cores)
 
 std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& machine,
                                   const MachineMoney& money, const CostQuery& query) {
-    const NodeShare& share = report.share;
+    NodeShare share = report.share;
     if (share.node_gpus <= 1 || share.nodes() > 1 || !report.plan.fit.fits()) return std::nullopt;
+    // A host with less memory than the node has as it is sold holds fewer jobs.
+    const Fit::OfTier& host = report.plan.fit.host;
+    share.host_memory = std::max(
+        share.host_memory, static_cast<double>(host.peak.bytes) / static_cast<double>(host.usable));
     FullNode out;
     std::tie(out.jobs, out.limit) = jobs_of_a_node(share, machine.host.cores);
     if (out.jobs < 1) return std::nullopt;

@@ -22,6 +22,12 @@ inline bool meets(const CostAnswer& cost) {
     return meets(cost.limits, cost.run, cost.payment.has_value());
 }
 
+/// The most tokens of a run that meets the limits; infinite without limits, 0 where the budget does
+/// not pay what must be paid at once, or no price is known.
+double tokens_within(const RunLimits& limits, const RunCost& run, bool priced);
+/// The same run of another number of tokens.
+RunCost run_of_tokens(RunCost run, double tokens);
+
 /// A sentence on each limit that the run misses, or may miss by its 5 to 95%.
 std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& run, bool priced);
 inline std::vector<std::string> limit_warnings(const CostAnswer& cost) {

@@ -29,7 +29,7 @@ CostQuery money_of(const DecisionRequest& request, const AskedMachine& asked) {
     query.usd_per_hour_flag = "--price";
     query.offer.reset();
     query.price_usd.reset();
-    query.buy = false;
+    query.ownership.reset();
     return query;
 }
 
@@ -153,8 +153,11 @@ void compare_others(Decision& decision) {
             not_compared.push_back(fmt::format("{}: {}", schedule->name, error.what()));
         }
     }
-    decision.other = compare(decision.request.model, best.machine, asked, schedules, {},
-                             prices_of(decision), beside ? &*beside : nullptr);
+    if (schedules.empty() && !cluster) return;
+    decision.other = schedules.empty()
+                         ? Comparison{}
+                         : compare(decision.request.model, best.machine, asked, schedules, {},
+                                   prices_of(decision), beside ? &*beside : nullptr);
     if (cluster) {
         ComparedSystem all_gpus;
         all_gpus.name = best.name;

@@ -1,6 +1,7 @@
 // Which of several machines should train that model, and which numbers does the decision use?
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -69,6 +70,12 @@ struct DecisionRequest {
 
     bool chooses_system() const {
         return chosen_beside && !chosen_beside->contains("schedule") && !planned_too;
+    }
+    /// Of several machines, with settings of their own.
+    bool has_own_settings() const {
+        return machines.size() > 1 && std::ranges::any_of(machines, [](const AskedMachine& one) {
+                   return one.training.has_value();
+               });
     }
 };
 

@@ -14,7 +14,7 @@ void set_amount(PlannedScenario& planned, const AskedMachine& asked, const Candi
     const bool quoted = planned.money.contains("quotes");
     if (!asked.usd_per_hour && !quoted) return;
     for (const char* const field :
-         {"quotes", "offer", "buy", "price_usd", "node_usd", "usd_per_hour"})
+         {"quotes", "offer", "ownership", "price_usd", "node_usd", "usd_per_hour"})
         planned.money.erase(field);
     const auto& payment = candidate.cost.payment;
     if (!payment) return;

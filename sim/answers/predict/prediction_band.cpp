@@ -61,6 +61,23 @@ bool uses_storage(const StepProgram& program) {
         });
 }
 
+/// Of the GPUs between which the plan has collectives; one GPU if it has none.
+GpuGroup joined_gpus(const StepProgram& program, const TrainingSpec& training,
+                     const MachineSpec& machine) {
+    const bool joins = std::ranges::any_of(
+        program.operations, [](auto& one) { return one.collective != Collective::none; });
+    if (!joins) return {};
+    return {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)};
+}
+
+/// By whether so many GPUs of a node were measured.
+RateRange interconnect_range(const GpuGroup& group, const MachineSpec& machine) {
+    const bool as_measured = std::ranges::any_of(
+        machine.interconnect.bus_by_gpus.points(),
+        [&](const auto& point) { return point.first == static_cast<double>(group.in_a_node()); });
+    return as_measured ? machine.ranges.interconnect : machine.ranges.interconnect_of_others;
+}
+
 /// Groups of rates that are off by one factor.
 struct Error {
     RateRange range;
@@ -120,6 +137,10 @@ Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
                           training.schedule->name});
     }
     if (uses_storage(program)) errors.push_back({ranges.storage, {RateGroup::storage}});
+    const GpuGroup joined = joined_gpus(program, training, machine);
+    if (joined.in_a_node() > 1)
+        errors.push_back({interconnect_range(joined, machine), {RateGroup::interconnect}});
+    if (joined.nodes() > 1) errors.push_back({ranges.network, {RateGroup::network}});
     const auto deviation = [&](const Error& error, double factor) {
         MachineSpec scaled = machine;
         for (const RateGroup group : error.groups) scale_group(scaled, group, factor);

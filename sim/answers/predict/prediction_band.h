@@ -28,7 +28,8 @@ namespace sluice {
 /// to half at most (RateRanges).
 inline constexpr double kSlowestHostOfOthers = 0.5;
 
-/// The band of a step that predict() predicted on that machine; simulates its plan ten times.
+/// The band of a step that predict() predicted on that machine; simulates its plan ten times,
+/// for several GPUs up to 14 times.
 Band predict_band(const TimedPlan& timed, const MachineSpec& machine);
 
 /// The common range of all kernels of the plan.

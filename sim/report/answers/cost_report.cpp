@@ -65,14 +65,6 @@ void append_limits(std::string& out, const CostAnswer& answer) {
     if (!answer.limits.any()) return;
     std::vector<std::string> sentences = limit_warnings(answer);
     if (sentences.empty()) sentences = {fmt::format("It meets {}.", limits_name(answer.limits))};
-    const std::optional<double> committed =
-        answer.payment ? PaidRun{*answer.payment, answer.run}.committed_usd() : std::nullopt;
-    if (answer.limits.usd && committed && *committed > *answer.limits.usd &&
-        *committed > answer.run.usd.value)
-        sentences.push_back(
-            fmt::format("This run's dollars are a part of the price: you commit to {}, {} more "
-                        "than the budget.",
-                        format_usd(*committed), format_usd(*committed - *answer.limits.usd)));
     out += fmt::format("limits   {}\n", fmt::join(sentences, " "));
 }
 

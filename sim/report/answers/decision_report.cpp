@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/answers/cost/run_limits.h"
@@ -116,6 +117,9 @@ std::string machines_part(const Decision& decision) {
                                         "confidence",
                                         "short"};
     if (decision.request.money.limits.any()) columns.insert(columns.begin() + 2, "meets");
+    if (std::ranges::any_of(decision.candidates,
+                            [](auto& c) { return c.cost.payment && c.cost.run.usd_at_once > 0; }))
+        columns.insert(std::ranges::find(columns, "run_usd") + 1, "spent_usd");
     return to_html(select(decision_machines_table(decision), columns)) +
            html_element("p",
                         "5 to 95%: nine of ten steps should lie there. Energy and money follow "

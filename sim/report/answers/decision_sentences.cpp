@@ -51,13 +51,17 @@ std::string states_sentence(const Decision& decision) {
 
 std::string price_sentences(const Candidate& c) {
     const Payment& payment = *c.cost.payment;
+    if (payment.ownership == Ownership::own)
+        return fmt::format("An hour costs {}: it {}, and the machine is yours.",
+                           format_usd(c.cost.run.usd_per_hour), paid_words(*payment.paid));
     std::string out = fmt::format("An hour costs {}{}", format_usd(c.cost.run.usd_per_hour),
                                   payment.paid ? ", which " + paid_words(*payment.paid) : "");
-    out += payment.paid ? fmt::format(". {} is {}.", payment.pays_electricity ? "It" : "The offer",
-                                      offer_words(payment))
-                        : ", as given.";
+    out += payment.paid
+               ? fmt::format(". {} is {}.", payment.pays_electricity() ? "It" : "The offer",
+                             offer_words(payment))
+               : ", as given.";
     const auto& rents = c.cost.rents;
-    if (payment.paid && !payment.pays_electricity && rents && rents->high > rents->low)
+    if (payment.paid && !payment.pays_electricity() && rents && rents->high > rents->low)
         out += fmt::format(" By offer, a million tokens cost {} to {}.", format_usd(rents->low),
                            format_usd(rents->high));
     return out;
@@ -109,10 +113,13 @@ void add_best(std::vector<std::string>& out, const Decision& decision) {
     out.push_back(fmt::format("It reaches {}. {} tokens take {}{}.", speed_text(best.report()),
                               tokens_words(decision), format_days(cost.days),
                               paid ? " and cost " + format_usd(cost.usd) : ""));
+    if (cost.usd_at_once > 0)
+        out.push_back(fmt::format("That is this run's part of {}, which are paid at once.",
+                                  format_usd(cost.usd_at_once)));
     add_limits(out, decision);
     if (paid) out.push_back(price_sentences(best));
     const HostMemory host = host_memory_of(best.profile);
-    const bool rented = !best.cost.payment || !best.cost.payment->pays_electricity;
+    const bool rented = !best.cost.payment || !best.cost.payment->pays_electricity();
     if (host.assumed && best.report().plan.fit.host.peak.bytes > 0)
         out.push_back("Its " + host_memory_caveat(host, rented) + ".");
     add_if_any(out, states_sentence(decision));
@@ -132,6 +139,26 @@ std::string dearer(double ratio) {
                      : fmt::format("{:.2g} times the price", ratio);
 }
 
+/// Dollars a million by the cheapest offer that holds the plan, where the price is a typical rent.
+double usd_by_cheapest_offer(const Candidate& c) {
+    const auto& payment = c.cost.payment;
+    const double usd = c.cost.run.usd_per_million_tokens.value;
+    const bool typical = payment->paid && !payment->pays_electricity() && c.cost.rents;
+    return typical && c.cost.rents->low > 0 ? std::min(usd, c.cost.rents->low) : usd;
+}
+
+/// Who costs the least by the cheapest offer of each, where that is another.
+std::string cheapest_offers(const Decision& decision) {
+    if (decision.aim != Aim::cheapest) return "";
+    const Candidate* const cheapest = least(decision, true, usd_by_cheapest_offer);
+    if (cheapest == nullptr || cheapest == decision.best()) return "";
+    return fmt::format(
+        " By the cheapest offer of each, {} costs the least: {} a million against "
+        "{}.",
+        cheapest->name, format_usd(usd_by_cheapest_offer(*cheapest)),
+        format_usd(usd_by_cheapest_offer(*decision.best())));
+}
+
 std::string lead_sentence(const Decision& decision) {
     const Candidate* const next = least(
         decision, decision.aim == Aim::cheapest,
@@ -144,10 +171,12 @@ std::string lead_sentence(const Decision& decision) {
     const Prediction &ahead = decision.best()->report(), &behind = next->report();
     const std::string sure =
         ahead.band && behind.band
-            ? fmt::format("; {} stays ahead {}", decision.best()->name,
+            ? fmt::format("; {}{} stays ahead {}",
+                          decision.aim == Aim::cheapest ? "at these prices " : "",
+                          decision.best()->name,
                           cases_words(lead_holds(other.value / best.value, ahead, behind)))
             : "";
-    return fmt::format("Next is {}, {}{}.", next->name, lead, sure);
+    return fmt::format("Next is {}, {}{}.{}", next->name, lead, sure, cheapest_offers(decision));
 }
 
 std::string cheapest_sentence(const Decision& decision) {
@@ -203,35 +232,7 @@ void add_not_today(std::vector<std::string>& out, const Decision& decision) {
                                   fmt::join(instead, "; ")));
 }
 
-/// More than one scenario, each with its own.
-bool has_own_settings(const DecisionRequest& request) {
-    return request.machines.size() > 1 &&
-           std::any_of(request.machines.begin(), request.machines.end(),
-                       [](const AskedMachine& one) { return one.training.has_value(); });
-}
-
 }  // namespace
-
-std::string tokens_words(const Decision& decision) {
-    return format_short_count(decision.request.money.tokens);
-}
-
-std::string question(const Decision& decision) {
-    const Prediction& r = decision.candidates.front().report();
-    const std::size_t count = decision.candidates.size();
-    const TrainingSpec& t = r.asked.training;
-    const std::string how =
-        decision.request.advise ? "with the best settings of each machine"
-        : has_own_settings(decision.request)
-            ? "with the settings of each scenario"
-            : fmt::format("with batch {} x {} tokens", t.batch, format_thousands(t.sequence));
-    const std::string what =
-        fmt::format("train {} ({} parameters, {}) on {} tokens{}", r.asked.model_name,
-                    format_count(r.asked.parameters), format_number_of(r.asked.layers, "layer"),
-                    tokens_words(decision), limits_words(decision.request.money.limits));
-    return count == 1 ? fmt::format("Should {} {} {}?", decision.candidates.front().name, what, how)
-                      : fmt::format("Which of {} machines should {} {}?", count, what, how);
-}
 
 std::vector<std::string> answer(const Decision& decision) {
     std::vector<std::string> out;
@@ -261,7 +262,7 @@ std::vector<std::string> answer(const Decision& decision) {
                                   : without_price.size() == 1
                                       ? ", so it cannot be chosen by cost"
                                       : ", so they cannot be chosen by cost"));
-    if (has_own_settings(decision.request))
+    if (decision.request.has_own_settings())
         out.push_back("Each machine has the settings given for it.");
     else if (decision.request.chosen_beside)
         out.push_back(fmt::format("Each machine has its fastest plan for batch {}.",

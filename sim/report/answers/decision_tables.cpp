@@ -28,12 +28,16 @@ Cell paid_cell(const PaidGpus& paid) {
     return Cell(paid_words(paid)).shown_as(fmt::format("{:g}{} GPUs{}", paid.gpus, of, part));
 }
 
-/// Empty without the host, since it would not be comparable.
+/// Says where it counts other parts than those of other candidates.
 Cell kwh_cell(const CostAnswer& cost) {
     const RunCost& run = cost.run;
-    if (!run.kwh || run.kwh_scope == EnergyScope::gpu_alone) return {};
-    if (run.kwh_scope != EnergyScope::ceiling) return days_or_kwh(*run.kwh);
-    return Cell(run.kwh->value).shown_as("at most " + days_or_kwh({run.kwh->high}).shown);
+    if (!run.kwh) return {};
+    const Cell out = days_or_kwh(*run.kwh);
+    const std::string words = run.kwh_scope == EnergyScope::ceiling ? "at most " + out.shown
+                              : run.kwh_scope == EnergyScope::gpu_alone
+                                  ? out.shown + " without host"
+                                  : out.shown;
+    return Cell(run.kwh->value).shown_as(words).with_tooltip(format_kwh(run));
 }
 
 /// A candidate that does not fit has neither speed nor cost.
@@ -94,9 +98,11 @@ Table decision_machines_table(const Decision& decision) {
         {"days", "days", Unit::number,
          if_fits([](auto& c) { return days_or_kwh(c.cost.run.days); })},
         {"run_usd", "$ for " + run, Unit::usd, if_paid([](auto& c) { return c.usd.value; })},
+        {"spent_usd", "$ you spend", Unit::usd, if_paid([](auto& c) { return c.spent.value; }),
+         "the whole price of what is bought, and the run's electricity; else as for the run"},
         {"run_kwh", "kWh for " + run, Unit::number,
          if_fits([](auto& c) { return kwh_cell(c.cost); }),
-         "GPU and its part of the host; empty where the host's power is not known"},
+         "GPU and its part of the host, which is left out where its power is not known"},
         ColumnOf<Candidate>("confidence", "confidence",
                             [](auto& c) { return confidence_name(c.report().plan.confidence); })
             .once_if_equal(),

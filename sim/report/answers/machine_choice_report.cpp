@@ -101,7 +101,7 @@ std::string lead_text(const MachineChoices& choices) {
     std::string out = fmt::format("least a token {}: {} a million tokens\n", best->id,
                                   format_usd(best->cost.run.usd_per_million_tokens));
     for (std::size_t i = 0; i < std::min<std::size_t>(2, next.size()); ++i)
-        out += fmt::format("              cheaper than {} {}\n", next[i].second->id,
+        out += fmt::format("              at these prices cheaper than {} {}\n", next[i].second->id,
                            cases_words(*best_is_cheaper(best, *next[i].second)));
     return out;
 }
@@ -209,7 +209,7 @@ std::string machine_choices_text(const MachineChoices& choices) {
             if (one->host_memory.assumed)
                 out += fmt::format(
                     "              {}: {}\n", one->id,
-                    host_memory_caveat(one->host_memory, !one->cost.payment->pays_electricity));
+                    host_memory_caveat(one->host_memory, !one->cost.payment->pays_electricity()));
     } else {
         out += "no machine of the library with a known price reaches the goal\n";
     }

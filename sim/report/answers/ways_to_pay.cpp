@@ -17,10 +17,11 @@ namespace {
 constexpr double kBelow = 3.4, kAbove = 1.8, kLeastHeight = 12, kRight = 1.5;
 constexpr int kMostTicks = 8, kPoints = 60;
 
-enum class Way { quoted, rented, spot, reserved, own_cluster, bought, given };
+enum class Way { own, quoted, rented, spot, reserved, own_cluster, bought, given };
 
 Way way_of(const Payment& payment) {
-    if (payment.pays_electricity) return Way::bought;
+    if (payment.ownership == Ownership::own) return Way::own;
+    if (payment.ownership == Ownership::buy) return Way::bought;
     if (!payment.kind) return Way::given;
     switch (*payment.kind) {
         case OfferKind::quoted:
@@ -39,6 +40,8 @@ Way way_of(const Payment& payment) {
 
 const char* heading_of(Way way) {
     switch (way) {
+        case Way::own:
+            return "your own machine";
         case Way::quoted:
             return "rent, as quoted";
         case Way::rented:
@@ -129,7 +132,7 @@ class BreakEvenDrawing {
                                              format_usd(answer_.rent->run.usd_per_hour),
                                              answer_.rent->payment.name),
                           buy = fmt::format("buy: {}, then {} an hour for electricity",
-                                            format_usd(answer_.owned->payment.price_usd),
+                                            format_usd(answer_.bought->payment.price_usd),
                                             format_usd(electricity()));
         line([this](double m) { return rented(m); }, 0, rent);
         line([this](double m) { return bought(m); }, 1, buy);
@@ -156,13 +159,13 @@ class BreakEvenDrawing {
 
   private:
     double electricity() const {
-        return answer_.owned->run.usd_per_hour - answer_.owned->payment.usd_per_hour;
+        return answer_.bought->run.usd_per_hour - answer_.bought->payment.usd_per_hour;
     }
     double rented(double months) const {
         return cost_today(answer_.rent->run.usd_per_hour, months, answer_.terms);
     }
     double bought(double months) const {
-        return answer_.owned->payment.price_usd + cost_today(electricity(), months, answer_.terms);
+        return answer_.bought->payment.price_usd + cost_today(electricity(), months, answer_.terms);
     }
     std::string words() const {
         return fmt::format("after {:.3g} months, buying has cost no more than renting",

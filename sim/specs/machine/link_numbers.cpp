@@ -227,10 +227,10 @@ constexpr std::array kNodeRows = {
     row(kPerDirection, Trust::as_given),
     row("gpu_interconnect.curve.bus_gb_per_s_by_gpus", ValueKind::curve, Trust::where_used,
         fill<&MachineSpec::interconnect, &InterconnectSpec::bus_by_gpus>, &bus,
-        GainsFrom{part::interconnect}),
+        Judges{RateGroup::interconnect}, GainsFrom{part::interconnect}),
     row("network.per_gpu_gb_per_s", Trust::as_given,
         fill<&MachineSpec::interconnect, &InterconnectSpec::network_per_gpu>, &network,
-        GainsFrom{part::interconnect}),
+        Judges{RateGroup::network}, GainsFrom{part::interconnect}),
 };
 
 }  // namespace

@@ -187,10 +187,13 @@ struct RateRanges {
     RateRange clock;                   ///< of all kernels: another GPU of the kind, another day
     RateRange optimizer;               ///< of Adam alone
     bool optimizer_by_memory = false;  ///< its rate was not measured but follows host memory's
-    RateRange host_memory;  ///< of rates under contention, copies in both directions included
-    RateRange link;         ///< of copies alone
-    RateRange host_work;    ///< of all other work of the processor
-    RateRange storage;      ///< of reads and writes
+    RateRange host_memory;   ///< of rates under contention, copies in both directions included
+    RateRange link;          ///< of copies alone
+    RateRange host_work;     ///< of all other work of the processor
+    RateRange storage;       ///< of reads and writes
+    RateRange interconnect;  ///< of collectives of as many GPUs of a node as were measured
+    RateRange interconnect_of_others;  ///< of other numbers of GPUs
+    RateRange network;                 ///< of collectives between nodes
 };
 
 struct MachineSpec {

@@ -14,6 +14,8 @@ enum class RateGroup : std::uint8_t {
     host_memory,  ///< rates under contention
     link,         ///< copies alone
     storage,
+    interconnect,  ///< collectives within a node
+    network,       ///< between nodes
 };
 
 }  // namespace sluice

@@ -83,7 +83,11 @@ PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule) {
     if (planned.machine.machine != machine) {
         planned.machine = {machine, {}, {}};
-        if (planned.money.contains("price_usd")) planned.money["buy"] = "1";
+        if (planned.money.contains("price_usd"))
+            planned.money["ownership"] = ownership_name(Ownership::buy);
+        if (const auto given = planned.money.find("ownership");
+            given != planned.money.end() && given->second == ownership_name(Ownership::own))
+            planned.money.erase(given);
         for (const char* const field :
              {"offer", "usd_per_hour", "price_usd", "node_usd", "gpus_paid", "host_watts"})
             planned.money.erase(field);

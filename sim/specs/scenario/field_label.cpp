@@ -27,7 +27,6 @@ const std::map<std::string, std::string, std::less<>>& special_labels() {
         {"days", "Deadline of the run"},
         {"budget_usd", "Budget of the run"},
         {"usd_per_hour", "Rent"},
-        {"buy", "Buy instead of rent"},
         {"price_usd", "Purchase price"},
         {"node_usd", "Node price"},
         {"memory_usd_per_gb", "Price of more host memory"},

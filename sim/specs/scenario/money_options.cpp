@@ -1,6 +1,7 @@
 #include "sim/specs/scenario/money_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -42,8 +43,20 @@ std::vector<MoneyOption> declare_money_options() {
          }},
         {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
          "pay this much an hour, electricity included", "", set_member<&CostQuery::usd_per_hour>},
-        {"buy", "", Kind::flag, 0, 1, "pay as an owner, at the profile's price", "",
-         [](CostQuery& query, double value, const std::string&) { query.buy = value != 0; }},
+        {"ownership",
+         "",
+         Kind::choice,
+         0,
+         0,
+         "rent; buy, at the profile's price; or own: the machine is yours and costs its "
+         "electricity, with all GPUs of the node",
+         "any: rent, or buy where no rent is known",
+         [](CostQuery& query, double choice, const std::string&) {
+             query.ownership =
+                 choice == 0 ? std::nullopt : std::optional(static_cast<Ownership>(choice - 1));
+         },
+         {"any", ownership_name(Ownership::rent), ownership_name(Ownership::buy),
+          ownership_name(Ownership::own)}},
         {"price_usd", "$", Kind::number, 1, 1e10, "pay as an owner, at this price of all machines",
          "", set_member<&CostQuery::price_usd>},
         {"node_usd", "$", Kind::number, 0, 1e10,
@@ -78,7 +91,9 @@ std::vector<MoneyOption> declare_money_options() {
         {"host_watts", "W", Kind::number, 0, 1e6,
          "power that the host draws for each GPU that is paid for", "",
          set_member<&CostQuery::host_w>},
-        {"gpus_paid", "GPUs", Kind::number, 1, 1e6, "GPUs that are paid for, of the rented nodes",
+        {"gpus_paid", "GPUs", Kind::number, 1, 1e6,
+         "GPUs that are paid for, of the rented nodes; of an own machine and of one that is bought "
+         "in parts or at a given price, all that it has",
          "the largest share that the plan takes of its node", set_member<&CostQuery::gpus_paid>},
     };
 }
@@ -117,10 +132,16 @@ std::string money_help(const MoneyOption& option) {
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
                std::string_view where) {
     if (option.kind == Kind::text) return option.set(query, 0, text);
+    if (option.kind == Kind::choice) {
+        const auto at = std::ranges::find(option.choices, text);
+        if (at == option.choices.end())
+            throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
+                                         fmt::join(option.choices, " or "),
+                                         did_you_mean(text, option.choices)));
+        return option.set(query, static_cast<double>(at - option.choices.begin()), text);
+    }
     std::optional<double> number = parse_number(text);
     if (!number && option.kind == Kind::number) number = parse_amount(text);
-    if (option.kind == Kind::flag && text != "0" && text != "1")
-        throw InputError(fmt::format("{} is \"{}\", expected 1 or 0", where, text));
     if (!number)
         throw InputError(fmt::format("{} is \"{}\", expected a number from {:g} to {:g}", where,
                                      text, option.low, option.high));
@@ -134,10 +155,13 @@ void check_money(const CostQuery& query) {
     std::vector<std::string> given;
     if (query.offer) given.emplace_back("--offer");
     if (query.usd_per_hour) given.emplace_back("--usd-per-hour");
-    if (query.buy || query.price_usd) given.emplace_back("--buy or --price-usd");
+    if (query.price_usd) given.emplace_back("--price-usd");
+    const Ownership implied = query.price_usd ? Ownership::buy : Ownership::rent;
+    if (query.ownership && !given.empty() && *query.ownership != implied)
+        given.push_back(fmt::format("--ownership {}", ownership_name(*query.ownership)));
     if (given.size() > 1)
-        throw InputError(
-            fmt::format("{} are two ways to pay; give one", fmt::join(given, " and ")));
+        throw InputError(fmt::format("{} are two ways to pay; give one", fmt::join(given, " and ")),
+                         query.ownership ? "ownership" : "offer");
 }
 
 void refuse_one_price(const CostQuery& query, const std::string& words) {

@@ -19,7 +19,7 @@ struct RunLimits {
     bool operator==(const RunLimits&) const = default;
 };
 
-/// The user's options about money. At most one of offer, usd_per_hour and buy.
+/// The user's options about money. At most one of offer, usd_per_hour and price_usd.
 struct CostQuery {
     double tokens = 1e9;
     RunLimits limits;
@@ -27,15 +27,20 @@ struct CostQuery {
     std::vector<Quote> quotes;                         ///< of any machines
     std::optional<double> usd_per_hour;                ///< paid an hour, electricity included
     std::string usd_per_hour_flag = "--usd-per-hour";  ///< the field that gave it
-    bool buy = false;                                  ///< as an owner
-    std::optional<double> price_usd;                   ///< of all that is bought
+    /// Empty: rented, or bought where no rent is known.
+    std::optional<Ownership> ownership;
+    std::optional<double> price_usd;          ///< of all that is bought
     std::optional<double> node_usd;           ///< of a node with its host memory, without GPUs
     std::optional<double> memory_usd_per_gb;  ///< of host memory beyond that of a system as sold
     std::optional<double> host_w;             ///< for each GPU
-    /// GPUs of rented nodes that are paid for, since rents are for one GPU; empty: those that
-    /// train.
+    /// GPUs of rented nodes that are paid for, since rents are for one GPU; empty: the plan's
+    /// share. Of an owned machine, or one that is bought in parts or at price_usd: those that it
+    /// has; empty: all of the nodes.
     std::optional<double> gpus_paid;
     OwnerTerms terms;
+
+    bool buys() const { return ownership == Ownership::buy || price_usd; }
+    bool owns() const { return ownership == Ownership::own; }
 };
 
 /// The prices by which plans are chosen: the machine's, with the quotes for it; of rents the named
@@ -44,14 +49,16 @@ PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& qu
 
 /// `usd_per_hour`, `--usd-per-hour`.
 struct MoneyOption {
-    enum class Kind { number, text, flag };
+    enum class Kind { number, text, choice };
     const char* field;
     const char* unit;
     Kind kind;
     double low, high;  ///< of a number
     const char* help;
     std::string standard;  ///< the default, in words
+    /// `number`: the value, or the place of the choice.
     void (*set)(CostQuery&, double number, const std::string& text);
+    std::vector<std::string> choices = {};  ///< the default first
 };
 
 const std::vector<MoneyOption>& money_options();
@@ -61,8 +68,7 @@ std::string money_flag(const MoneyOption& option);
 /// Meaning, range and default in one line.
 std::string money_help(const MoneyOption& option);
 
-/// Sets one option from text, a flag from "1" or "0"; `where` is the name in messages. Throws
-/// InputError.
+/// Sets one option from text; `where` is the name in messages. Throws InputError.
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,
                std::string_view where);
 

@@ -74,15 +74,20 @@ std::string paid_words(const PaidGpus& paid) {
         return fmt::format(
             "pays for {}; how many share a host is not known: give --set host.gpus=NUMBER",
             count(paid.gpus));
+    if (paid.ownership == Ownership::own)
+        return fmt::format("pays the electricity of {}",
+                           paid.gpus == 1 ? "the whole machine"
+                                          : fmt::format("all {:g} GPUs of the machine", paid.gpus));
     if (paid.of == 1 && paid.gpus == 1) return "pays for the whole machine";
     const std::string out = fmt::format("pays for {:g} of {}", paid.gpus, count(paid.of));
     const bool by_gpus = paid.part == NodePart::gpus;
     if (paid.gpus <= paid.needed)
         return by_gpus ? out : fmt::format("{}: {}", out, node_part_name(paid.part));
-    return fmt::format(
-        "{}, {}; the plan needs {}{:g}", out,
-        paid.whole ? "since a machine is bought whole" : "the least that this offer rents",
-        by_gpus ? "" : fmt::format("the {} of ", node_part_name(paid.part)), paid.needed);
+    return fmt::format("{}, {}; the plan needs {}{:g}", out,
+                       paid.ownership == Ownership::buy ? "since a machine is bought whole"
+                                                        : "the least that this offer rents",
+                       by_gpus ? "" : fmt::format("the {} of ", node_part_name(paid.part)),
+                       paid.needed);
 }
 
 std::string unpriced_of(const PriceList& prices, OfferKind kind) {
@@ -148,10 +153,13 @@ std::optional<Payment> typical_rent(const PriceList& prices, const NodeShare& sh
     Payment out = rented(*all[(all.size() - 1) / 2], share, gpus_paid);
     const auto [least, most] = std::ranges::minmax(all, {}, &Offer::usd_per_hour);
     if (all.size() > 1)
-        out.origin += fmt::format(", the {}median of {} {} from {} to {} a GPU",
-                                  all.size() % 2 == 0 ? "lower " : "", all.size(),
-                                  all.front()->kind == OfferKind::quoted ? "quotes" : "rents",
-                                  format_usd(least->usd_per_hour), format_usd(most->usd_per_hour));
+        out.origin +=
+            fmt::format(", the {} of {} {} from {} to {} a GPU",
+                        all.size() == 2       ? "lower"
+                        : all.size() % 2 == 0 ? "lower median"
+                                              : "median",
+                        all.size(), all.front()->kind == OfferKind::quoted ? "quotes" : "rents",
+                        format_usd(least->usd_per_hour), format_usd(most->usd_per_hour));
     if (too_small > 0)
         out.origin += fmt::format("; {} other offer{} not connect {:g} GPUs", too_small,
                                   too_small == 1 ? " does" : "s do", out.paid->needed);

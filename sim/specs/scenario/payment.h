@@ -37,7 +37,8 @@ struct PaidGpus {
     double needed = 1;               ///< by the plan's shares
     NodePart part = NodePart::gpus;  ///< with the largest share
     bool given = false;              ///< by --gpus-paid
-    bool whole = false;              ///< bought, so all GPUs of the nodes
+    /// Not rented: all GPUs of the machines.
+    Ownership ownership = Ownership::rent;
 };
 /// The multiple of `rented_gpus` that holds the plan's share, or `given`.
 PaidGpus gpus_to_pay(const NodeShare& share, double rented_gpus, std::optional<double> given = {});
@@ -54,12 +55,15 @@ struct Payment {
     std::string origin;
     double usd_per_hour = 0;            ///< without electricity if the machine is bought
     std::optional<PaidGpus> paid = {};  ///< empty: a flag gave the price of an hour
-    bool pays_electricity = false;      ///< rents include it
+    Ownership ownership = Ownership::rent;
     std::optional<GivenPrice> given = {};
     std::vector<std::string> inputs = {};  ///< paths of the profile's numbers behind the price
     std::optional<OfferKind> kind = {};    ///< empty: bought, or given by the hour
     double price_usd = 0;                  ///< of the purchase; 0 for a rent
     std::string unpriced = {};             ///< host memory that it does not include, or empty
+
+    /// Rents include it.
+    bool pays_electricity() const { return ownership != Ownership::rent; }
 };
 
 /// Host memory that the price of this kind of offer does not include: quotes include all.

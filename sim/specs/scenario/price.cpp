@@ -53,6 +53,12 @@ std::optional<Offer> offer_of(const Quantity& quantity) {
 
 }  // namespace
 
+const char* ownership_name(Ownership ownership) {
+    // In the order of the enumeration.
+    static constexpr const char* kNames[] = {"rent", "buy", "own"};
+    return kNames[static_cast<std::size_t>(ownership)];
+}
+
 const char* offer_kind_name(OfferKind kind) {
     // In the order of the enumeration.
     static constexpr const char* kNames[] = {"quoted", "rented", "spot", "reserved", "estimated"};

@@ -2,6 +2,7 @@
 // from the user's input.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,15 @@
 #include "sim/specs/machine/machine_profile.h"
 
 namespace sluice {
+
+/// How a person comes to a machine.
+enum class Ownership : std::uint8_t {
+    rent,
+    buy,  ///< for this and later runs
+    own   ///< since before: it costs its electricity alone
+};
+/// "rent", "buy", "own".
+const char* ownership_name(Ownership ownership);
 
 enum class OfferKind {
     quoted,    ///< to the user, by a provider

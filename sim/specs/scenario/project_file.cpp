@@ -44,6 +44,19 @@ std::vector<std::string> money_fields() {
     return out;
 }
 
+/// Until November 2026 a purchase was `"buy": 1`.
+Values read_money(const JsonObject& object) {
+    constexpr const char* kBuy = "buy";
+    std::vector<std::string> known = money_fields();
+    known.emplace_back(kBuy);
+    Values out = read_values(object, "money", known);
+    if (const auto buy = out.find(kBuy); buy != out.end()) {
+        if (buy->second == "1") out["ownership"] = ownership_name(Ownership::buy);
+        out.erase(buy);
+    }
+    return out;
+}
+
 PlannedScenario read_one(const JsonObject& object) {
     object.allow_only({"name", "notes", "model", "layers", "untied", "machine", "host_memory",
                        "set", "training", "money"});
@@ -57,7 +70,7 @@ PlannedScenario read_one(const JsonObject& object) {
     if (object.has("host_memory")) out.machine.host_memory = object.text("host_memory");
     if (object.has("set")) out.machine.settings = object.texts("set");
     out.training = read_values(object, "training", training_fields());
-    out.money = read_values(object, "money", money_fields());
+    out.money = read_money(object);
     return out;
 }
 

@@ -14,6 +14,11 @@ double gpus_of_nodes(const NodeShare& share) {
     return share.node_gpus == 0 ? share.gpus : share.nodes() * share.node_gpus;
 }
 
+/// --gpus-paid, else all of the nodes.
+double gpus_of_machines(const CostQuery& query, const NodeShare& share) {
+    return query.gpus_paid.value_or(gpus_of_nodes(share));
+}
+
 std::string network_missing(double nodes) {
     return fmt::format(
         "the price of the network between {:g} nodes is not known; give the whole as --price-usd",
@@ -74,7 +79,7 @@ Purchase of_cheapest_systems(const PriceList& prices, const CostQuery& query,
 
 Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
     Purchase out;
-    out.gpus = gpus_of_nodes(share);
+    out.gpus = gpus_of_machines(query, share);
     const std::string gpus = fmt::format("{:g} GPU{} at {}{}", out.gpus, out.gpus == 1 ? "" : "s",
                                          format_usd(*prices.gpu_usd), out.gpus == 1 ? "" : " each");
     out.inputs = {"price.gpu_usd"};
@@ -98,7 +103,7 @@ Purchase of_parts(const PriceList& prices, const CostQuery& query, const NodeSha
 Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeShare& share) {
     if (query.price_usd)
         return Purchase{.usd = *query.price_usd,
-                        .gpus = gpus_of_nodes(share),
+                        .gpus = gpus_of_machines(query, share),
                         .origin = "--price-usd, as given",
                         .given = {{"--price-usd", fmt::format("{:.10g} USD", *query.price_usd)}}};
     // Numbers of the user come before the profile's whole systems.
@@ -126,11 +131,20 @@ Payment bought(const Purchase& purchase, const NodeShare& share, const OwnerTerm
     out.paid = gpus_to_pay(share, 1);
     out.paid->gpus = purchase.gpus;
     out.paid->of = purchase.gpus;
-    out.paid->whole = true;
-    out.pays_electricity = true;
+    out.paid->ownership = out.ownership = Ownership::buy;
     out.price_usd = purchase.usd;
     out.inputs = purchase.inputs;
     out.given = purchase.given;
+    return out;
+}
+
+Payment owned(const CostQuery& query, const NodeShare& share) {
+    Payment out;
+    out.name = "own machine";
+    out.origin = "electricity alone";
+    out.paid = gpus_to_pay(share, 1);
+    out.paid->gpus = out.paid->of = gpus_of_machines(query, share);
+    out.paid->ownership = out.ownership = Ownership::own;
     return out;
 }
 

@@ -29,6 +29,9 @@ Purchase purchase(const PriceList& prices, const CostQuery& query, const NodeSha
 /// As an owner pays it. Precondition: nothing is missing.
 Payment bought(const Purchase& purchase, const NodeShare& share, const OwnerTerms& terms);
 
+/// As who has the machine already pays it: electricity alone, with all its GPUs.
+Payment owned(const CostQuery& query, const NodeShare& share);
+
 /// When a purchase has cost no more than a rent.
 struct BreakEven {
     double months = 0;  ///< of ownership

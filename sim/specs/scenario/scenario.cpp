@@ -172,10 +172,7 @@ std::string money_flags(const PlannedScenario& planned) {
     for (const MoneyOption& option : money_options()) {
         const auto given = planned.money.find(option.field);
         if (given == planned.money.end()) continue;
-        if (option.kind != MoneyOption::Kind::flag)
-            out += " " + money_flag(option) + " " + shell_quoted(given->second);
-        if (option.kind == MoneyOption::Kind::flag && given->second == "1")
-            out += " " + money_flag(option);
+        out += " " + money_flag(option) + " " + shell_quoted(given->second);
     }
     return out;
 }

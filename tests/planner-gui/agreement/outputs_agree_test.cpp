@@ -138,7 +138,7 @@ TEST_CASE("agreement: a purchase price that is not known is asked for everywhere
     CHECK_THAT(report_pdf_text(decision).toStdString(), ContainsSubstring(asked));
 
     PlannedScenario to_buy = planned;
-    to_buy.money["buy"] = "1";
+    to_buy.money["ownership"] = "buy";
     driver.open(to_buy);
     CHECK(shown(*driver.window, "price") == QStringLiteral("no purchase price known"));
     to_buy.money["price_usd"] = "40000";

@@ -148,8 +148,10 @@ TEST_CASE("session: jobs of all kinds give what the libraries say", "[session]")
                      [&](const auto& row) { rows.push_back(row); });
     session.compare(small_scenario());
     session.findSensitivity(small_scenario());
-    session.tryMachines(small_scenario(), {"h200-sxm-pcie5-1.5tb", "gh200-480gb"},
-                        {"streamed", "resident"});
+    session.tryMachines(small_scenario(), {{"h200-sxm-pcie5-1.5tb", "streamed"},
+                                           {"h200-sxm-pcie5-1.5tb", "resident"},
+                                           {"gh200-480gb", "streamed"},
+                                           {"gh200-480gb", "resident"}});
     session.decide(small_scenario(), {small_scenario(16, "gh200-480gb")});
     REQUIRE(wait_until([&] { return comparison && upgrades && decision && rows.size() == 4; }));
     CHECK(comparison->systems.front().name == "streamed");

@@ -119,7 +119,7 @@ TEST_CASE("window: a purchase says for how much and of what", "[window]") {
     PlannedScenario bought = example_scenario();
     bought.model.model = "qwen2.5-14b";
     bought.machine.machine = "mi300x";
-    bought.money = {{"buy", "1"}, {"node_usd", "50000"}};
+    bought.money = {{"ownership", "buy"}, {"node_usd", "50000"}};
     window.files().start(bought);
     const auto more = [&] {
         const CostAnswer& cost = driver.settled()->cost;

@@ -132,18 +132,22 @@ TEST_CASE("manners: a scenario is copied as the command that answers it", "[wind
                          "--batch 64 --micro-batch 16 --plan given --usd-per-hour 4"));
 }
 
-TEST_CASE("manners: a money assumption that a project switches off is not shown as on",
+TEST_CASE("manners: the form shows who pays how, and an owned machine costs its electricity",
           "[window]") {
     const WindowDriver driver;
-    PlannedScenario rented = example_scenario();
-    auto* const buy = driver.window->form().findChild<QCheckBox*>(QStringLiteral("buy"));
-    REQUIRE(buy != nullptr);
-    for (const bool on : {true, false}) {
-        rented.money["buy"] = on ? "1" : "0";
-        driver.window->files().start(rented);
-        CHECK(buy->isChecked() == on);
-        CHECK(driver.settled()->scenario.money.buy == on);
+    PlannedScenario planned = example_scenario();
+    const FieldRow& row = *driver.window->form().row(QStringLiteral("ownership"));
+    CHECK(row.text() == QStringLiteral("any"));
+    for (const char* const way : {"own", "rent"}) {
+        planned.money["ownership"] = way;
+        driver.window->files().start(planned);
+        CHECK(row.text() == QLatin1StringView(way));
+        const auto answer = driver.settled();
+        REQUIRE(answer->cost.payment);
+        CHECK(ownership_name(answer->cost.payment->ownership) == std::string(way));
     }
+    driver.type("ownership", "any");
+    CHECK(!driver.window->stack().current().money.contains("ownership"));
 }
 
 TEST_CASE("manners: a file that is dropped on any part is the window's, or of the page of reports",

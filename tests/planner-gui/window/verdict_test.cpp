@@ -135,7 +135,7 @@ TEST_CASE("verdict: a machine without a purchase price fits anyway", "[window]")
     PlannedScenario planned = example_scenario();
     planned.machine.machine = "h200-nvl-pcie5";
     const Seconds rented = driver.open(planned)->report().step.seconds;
-    planned.money = {{"buy", "1"}};
+    planned.money = {{"ownership", "buy"}};
     const auto bought = driver.open(planned);
     CHECK(bought->report().step.seconds == rented);
     CHECK(!bought->cost.payment);

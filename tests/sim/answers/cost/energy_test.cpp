@@ -201,6 +201,10 @@ TEST_CASE("cost: mistakes are one sentence", "[cost]") {
     check_sluice_mistake(cost + "--utilization 2", {"--utilization is 2", "0.001 to 1"});
     check_sluice_mistake(cost + "--offer Nowhere", {"--offer is \"Nowhere\"", "Oracle list"});
     check_sluice_mistake(cost + "--buy --usd-per-hour 2", {"two ways to pay; give one"});
+    check_sluice_mistake(cost + "--ownership lease",
+                         {"--ownership is \"lease\", expected any or rent or buy or own"});
+    check_sluice_mistake(cost + "--ownership own --offer Oracle",
+                         {"--offer and --ownership own are two ways to pay; give one"});
 }
 
 TEST_CASE("cost: what the host draws is of each GPU, and is stated", "[cost]") {

@@ -38,6 +38,21 @@ TEST_CASE("side by side: eight jobs share two sockets", "[cost]") {
           Approx(4.975 / 3600 / together->tokens_per_s * 1e6));
 }
 
+TEST_CASE("side by side: a host with less memory than its node has holds fewer jobs", "[cost]") {
+    MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
+    profile.set("host.memory_capacity_gb", 160);
+    const MachineSpec machine = resolve_machine(profile);
+    TrainingSpec training;
+    training.batch = 8;
+    const Prediction alone = predict(read_model("qwen2.5-7b"), machine, training);
+    const Fit::OfTier& host = alone.plan.fit.host;
+    REQUIRE(2 * host.peak.bytes > host.usable);
+    const auto together = full_node(alone, machine, machine_money(profile, machine, {}), {});
+    REQUIRE(together);
+    CHECK(together->jobs == 1);
+    CHECK(together->limit == NodePart::host_memory);
+}
+
 TEST_CASE("side by side: half of the host memory's rate", "[cost]") {
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     const MachineSpec half = with_faster(machine, part::host_memory, 0.5);

@@ -1,6 +1,7 @@
 #include "sim/specs/scenario/price.h"
 
 #include "sim/answers/cost/cost.h"
+#include "sim/answers/cost/run_limits.h"
 #include "sim/base/input_error.h"
 #include "tests/catch.h"
 
@@ -138,7 +139,7 @@ TEST_CASE("run cost: an owner pays the electricity, a tenant does not", "[cost]"
     payment.usd_per_hour = 1;
     const Prediction report = thousand_tokens_a_second();
     CHECK(run_cost(report, payment, 1e6, energy, terms).usd_per_hour == Approx(1));
-    payment.pays_electricity = true;
+    payment.ownership = Ownership::own;
     const RunCost cost = run_cost(report, payment, 3.6e6, energy, terms);
     CHECK(cost.usd_per_hour == Approx(1.3));
     CHECK(cost.kwh->value == Approx(1));  // 3.6 M tokens are an hour
@@ -156,7 +157,8 @@ TEST_CASE("run cost: kWh from the least of a fast step to the most of a slow one
     CHECK(run.kwh->value == Approx(1));
     CHECK(run.kwh->low == Approx(0.2));
     CHECK(run.kwh->high == Approx(2));
-    CHECK(format_kwh(run) == "at most 2 kWh");
+    // Dollars and days are of the centre, too.
+    CHECK(format_kwh(run) == "at most 1 kWh (5 to 95%: 0.2 to 2)");
     energy.scope = EnergyScope::gpu_alone;
     const auto words = [&] {
         return format_kwh(run_cost(thousand_tokens_a_second(), Payment(), 3.6e6, energy, {}));
@@ -192,15 +194,16 @@ TEST_CASE("cost query: which payment is taken", "[cost]") {
     CHECK(payment_of(money, query, report)->name == "Lower middle");
     query.gpus_paid = 8;
     CHECK(payment_of(money, query, report)->usd_per_hour == Approx(24));
-    query.buy = true;
+    query.gpus_paid.reset();
+    query.ownership = Ownership::buy;
     // A system of 8 GPUs is bought whole: 80,000 x 0.238333 a year over 0.8 x 8,766 hours.
     CHECK(payment_of(money, query, report)->usd_per_hour == Approx(2.71886).epsilon(1e-4));
-    query.buy = false;
+    query.ownership.reset();
     query.usd_per_hour = 7;
     CHECK(payment_of(money, query, report)->usd_per_hour == 7);
     CHECK(!payment_of({}, {}, report));
     CostQuery to_buy;
-    to_buy.buy = true;
+    to_buy.ownership = Ownership::buy;
     CHECK(!payment_of({}, to_buy, report));
 }
 
@@ -210,9 +213,85 @@ TEST_CASE("cost query: GPUs that train together are all paid", "[cost]") {
     report.share = {.gpus = 4, .node_gpus = 4};
     CHECK(payment_of(money, {}, report)->usd_per_hour == Approx(12));
     CostQuery to_buy;
-    to_buy.buy = true;
+    to_buy.ownership = Ownership::buy;
     CHECK(payment_of(money, to_buy, report)->price_usd == Approx(80'000));  // one system
     report.share = {.gpus = 16, .node_gpus = 8};
     CHECK(!payment_of(money, to_buy, report));  // the network of two nodes has no known price
     CHECK(purchase(money.prices, to_buy, report.share).usd == Approx(160'000));
+}
+
+TEST_CASE("cost query: an owned machine costs its electricity, with all its GPUs", "[cost]") {
+    MachineMoney money{price_list(profile_with_prices()), {}};
+    Prediction report = thousand_tokens_a_second();
+    report.share = {.gpus = 1, .node_gpus = 8};
+    CostQuery query;
+    query.ownership = Ownership::own;
+    CHECK(!payment_of(money, query, report));  // its power is not known
+    money.power.busy_w = 1000;
+    money.power.idle_w = 100;
+    const std::optional<Payment> own = payment_of(money, query, report);
+    REQUIRE(own);
+    CHECK(own->usd_per_hour == 0);
+    CHECK(own->price_usd == 0);
+    CHECK(own->pays_electricity());
+    CHECK(own->paid->gpus == 8);
+    CHECK(paid_words(*own->paid) == "pays the electricity of all 8 GPUs of the machine");
+    query.gpus_paid = 2;  // that it has
+    CHECK(payment_of(money, query, report)->paid->gpus == 2);
+    query.ownership = Ownership::rent;
+    CHECK(!payment_of({}, query, report));
+}
+
+TEST_CASE("cost query: GPUs paid are those of a machine at a given price", "[cost]") {
+    Prediction report = thousand_tokens_a_second();
+    report.share = {.gpus = 1, .node_gpus = 8};
+    CostQuery query;
+    query.price_usd = 40'000;
+    CHECK(payment_of({}, query, report)->paid->gpus == 8);
+    query.gpus_paid = 1;
+    const std::optional<Payment> one = payment_of({}, query, report);
+    CHECK(one->paid->gpus == 1);
+    CHECK(paid_words(*one->paid) == "pays for the whole machine");
+}
+
+TEST_CASE("run limits: a purchase meets a budget with its whole price", "[cost]") {
+    // $4,699 buy the machine, of which an hour's part is $1: a run of an hour costs $1.
+    Payment payment;
+    payment.ownership = Ownership::buy;
+    payment.price_usd = 4699;
+    payment.usd_per_hour = 1;
+    StepEnergy energy;
+    energy.idle = 1000;  // 1 kW
+    OwnerTerms terms;
+    terms.electricity_usd_per_kwh = 0.2;
+    terms.power_usage_effectiveness = 1;
+    const RunCost run = run_cost(thousand_tokens_a_second(), payment, 3.6e6, energy, terms);
+    CHECK(run.usd.value == Approx(1.2));
+    CHECK(run.spent.value == Approx(4699.2));
+    const RunLimits three{.days = {}, .usd = 3};
+    CHECK(!meets(three, run, true));
+    CHECK(limit_warnings(three, run, true) ==
+          std::vector<std::string>{"It costs $4,696 more than the budget, since $4,699 are paid at "
+                                   "once, of which this run's part is $1.20."});
+    const RunLimits enough{.days = {}, .usd = 4700};
+    CHECK(meets(enough, run, true));
+    // A dollar is left for electricity: 5 hours.
+    CHECK(tokens_within(enough, run, true) == Approx(5 * 3.6e6));
+    CHECK(tokens_within(three, run, true) == 0);
+    const RunCost longer = run_of_tokens(run, 2 * 3.6e6);
+    CHECK(longer.usd.value == Approx(2.4));
+    CHECK(longer.spent.value == Approx(4699.4));
+    CHECK(longer.spent.high == Approx(4699.8));
+}
+
+TEST_CASE("run limits: the tokens that a deadline and a budget allow", "[cost]") {
+    Payment rent;
+    rent.usd_per_hour = 3.6;  // $1 a million tokens
+    const RunCost run = run_cost(thousand_tokens_a_second(), rent, 1e9, std::nullopt, {});
+    CHECK(run.spent.value == run.usd.value);
+    CHECK(tokens_within({.days = 1, .usd = {}}, run, true) == Approx(86.4e6));
+    CHECK(tokens_within({.days = 1, .usd = 50}, run, true) == Approx(50e6));
+    CHECK(tokens_within({.days = 1, .usd = 500}, run, true) == Approx(86.4e6));
+    CHECK(tokens_within({.days = 1, .usd = 500}, run, false) == 0);
+    CHECK(std::isinf(tokens_within({}, run, false)));
 }

@@ -37,9 +37,11 @@ TEST_CASE("decision: the cheapest token wins, and the fastest is named", "[decis
                                         "tokens.\nIt reaches 1,000 tokens/s (5 to 95%: 833 to "
                                         "1,111). 2 B tokens take 23.1 days (5 to 95%: 20.8 to "
                                         "27.8) and cost $2,000"));
-    CHECK_THAT(words, ContainsSubstring(
-                          "Next is fast, 2.5 times the price; slow stays ahead in over 99 of "
-                          "100 cases."));
+    CHECK_THAT(
+        words,
+        ContainsSubstring(
+            "Next is fast, 2.5 times the price; at these prices slow stays ahead in over 99 of "
+            "100 cases."));
     CHECK_THAT(words, ContainsSubstring("Fastest is fast: 4,000 tokens/s"));
 }
 
@@ -80,9 +82,27 @@ TEST_CASE("decision: a lead within the bands is said to be one", "[decision]") {
         made_decision({made_candidate("a", 1000, 3.6), made_candidate("b", 1000, 4)});
     // 1.6449 x ln(4 / 3.6) / hypot(ln 1.2, ln 0.9) standard deviations are 0.823.
     CHECK_THAT(joined(decision),
-               ContainsSubstring("Next is b, 11% dearer; a stays ahead in 79 of 100 cases."));
+               ContainsSubstring(
+                   "Next is b, 11% dearer; at these prices a stays ahead in 79 of 100 cases."));
     CHECK_THAT(joined(made_decision({made_candidate("a", 1000, 3.6)})),
                !ContainsSubstring("Next is"));
+}
+
+TEST_CASE("decision: it says who costs the least by the cheapest offers", "[decision]") {
+    std::vector<Candidate> both = {made_candidate("a", 1000, 3.6), made_candidate("b", 1000, 4)};
+    for (Candidate& one : both) {
+        Payment& rent = *one.cost.payment;
+        rent.kind = OfferKind::rented;
+        rent.paid = PaidGpus{};
+    }
+    both[0].cost.rents = {1, 0.9, 2};
+    both[1].cost.rents = {1.11, 0.5, 3};
+    CHECK_THAT(joined(made_decision(both)),
+               ContainsSubstring("at these prices a stays ahead in 79 of 100 cases. By the "
+                                 "cheapest offer of each, b costs the least: $0.50 a million "
+                                 "against $0.90."));
+    both[1].cost.rents->low = 0.95;
+    CHECK_THAT(joined(made_decision(both)), !ContainsSubstring("cheapest offer of each"));
 }
 
 TEST_CASE("decision: by speed where asked, and where no price is known", "[decision]") {

@@ -24,15 +24,15 @@ CostAnswer rent_or_buy(double interest) {
     out.terms.interest = interest;
     out.terms.utilization = 0.5;
     out.rent = paid("a cloud", OfferKind::rented, 9);
-    out.owned = paid("bought", {}, 3);
-    out.owned->payment.pays_electricity = true;
-    out.owned->payment.price_usd = 80'000;
-    out.owned->run.usd_per_hour = 4;
+    out.bought = paid("bought", {}, 3);
+    out.bought->payment.ownership = Ownership::buy;
+    out.bought->payment.price_usd = 80'000;
+    out.bought->run.usd_per_hour = 4;
     out.payment = out.rent->payment;
     out.run = out.rent->run;
     out.others = {paid("a contract", OfferKind::reserved, 5),
                   paid("an owner", OfferKind::estimate, 4), paid("spot", OfferKind::spot, 2),
-                  *out.owned};
+                  *out.bought};
     out.break_even = break_even(9, 1, 80'000, out.terms);
     return out;
 }

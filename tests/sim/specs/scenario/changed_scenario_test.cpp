@@ -75,5 +75,5 @@ TEST_CASE("changed scenario: a price is of its machine, buying or renting of the
     CHECK(on_machine(paid, "l40s", "resident").money.empty());
     paid.money = {{"price_usd", "40000"}};
     CHECK(on_machine(paid, "l40s", "resident").money ==
-          std::map<std::string, std::string>{{"buy", "1"}});
+          std::map<std::string, std::string>{{"ownership", "buy"}});
 }

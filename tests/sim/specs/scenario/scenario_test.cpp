@@ -31,13 +31,13 @@ TEST_CASE("planned scenario: resolves to the specs that its values name", "[scen
     scenario.model.layers = "4";
     scenario.machine.host_memory = "256GB";
     scenario.training = {{"batch", "32"}, {"micro_batch", "16"}};
-    scenario.money = {{"tokens", "5e9"}, {"buy", "1"}};
+    scenario.money = {{"tokens", "5e9"}, {"ownership", "buy"}};
     const Scenario out = resolve(scenario);
     CHECK(out.model.layer_count() == 4);
     CHECK(out.machine.host.memory_capacity == 256'000'000'000);
     CHECK(out.training.micro_batch == 16);
     CHECK(out.money.tokens == 5e9);
-    CHECK(out.money.buy);
+    CHECK(out.money.ownership == Ownership::buy);
     CHECK(out.machine.changes == std::vector<std::string>{"--host-memory 256GB"});
 }
 
@@ -71,9 +71,9 @@ TEST_CASE("planned scenario: a mistake names its field", "[scenario]") {
                }),
                ContainsSubstring("tokens: --tokens is -1, expected a number from 1 to 1e+18"));
     CHECK_THAT(with([](P& p) {
-                   p.money = {{"offer", "x"}, {"buy", "1"}};
+                   p.money = {{"offer", "x"}, {"ownership", "buy"}};
                }),
-               ContainsSubstring("offer: --offer and --buy or --price-usd are two ways to pay"));
+               ContainsSubstring("ownership: --offer and --ownership buy are two ways to pay"));
 }
 
 TEST_CASE("planned scenario: its command line, quoted for a shell", "[scenario]") {
