@@ -83,6 +83,20 @@ std::string format_gpus(std::int64_t gpus, const std::string& machine) {
     return gpus <= 1 ? machine : fmt::format("{} x {}", gpus, machine);
 }
 
+std::string shortened(const std::string& text, std::size_t most) {
+    constexpr std::string_view kLeftOut = "...";
+    const auto begins_letter = [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    };
+    if (std::ranges::count_if(text, begins_letter) <= static_cast<std::ptrdiff_t>(most))
+        return text;
+    std::size_t end = 0;
+    for (std::size_t letters = 0; end < text.size(); ++end)
+        if (begins_letter(text[end]) && letters++ == most - kLeftOut.size()) break;
+    while (end > 0 && text[end - 1] == ' ') --end;
+    return text.substr(0, end).append(kLeftOut);
+}
+
 std::string csv_text(const std::string& plain) {
     // A program of spreadsheets runs a cell that begins so as a formula; the apostrophe hinders it.
     const bool is_formula =

@@ -36,6 +36,8 @@ std::string format_usd(double usd);
 std::string format_percent(double share);
 /// "+1.2%"; "-" if it is not known.
 std::string format_error(std::optional<double> error);
+/// The text with at most `most` letters (of UTF-8); "..." stands for what is left out at its end.
+std::string shortened(const std::string& text, std::size_t most);
 /// A field of a CSV line, quoted if it contains a separator.
 std::string csv_text(const std::string& text);
 

@@ -47,8 +47,10 @@ RunQuestion read_question(const ChooseFlags& flags) {
     RunQuestion out;
     out.model = model_of(flags.model, "--model");
     out.task = read_task(flags.task);
-    out.tokens = amount_of(flags.tokens, "--tokens", money_option("tokens"),
-                           "a number of tokens such as 2B");
+    out.most_tokens = flags.tokens == "most";
+    if (!out.most_tokens)
+        out.tokens = amount_of(flags.tokens, "--tokens", money_option("tokens"),
+                               "a number of tokens such as 2B, or most");
     constexpr const char* kWhole = "a whole number of tokens such as 4096";
     const double context = amount_of(flags.seq, "--seq", 1, 1e8, kWhole);
     out.context = static_cast<std::int64_t>(context);
@@ -105,7 +107,9 @@ void add_choose(CLI::App& app, Command& chosen) {
                         fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "
                                     "train all parameters",
                                     task_name(Task::full_fine_tune), task_name(Task::pretrain)));
-    command->add_option("--tokens", flags->tokens, "tokens of the run, as 500M or 2B; default 1B");
+    command->add_option("--tokens", flags->tokens,
+                        "tokens of the run, as 500M or 2B; most: as many as --days and --budget "
+                        "allow; default 1B");
     command->add_option("--seq", flags->seq, "tokens of a sequence; default 4096");
     command->add_option("--days", flags->days, "days until the run must have ended; default: any");
     command->add_option("--budget,--budget-usd", flags->budget,

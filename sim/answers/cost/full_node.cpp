@@ -29,16 +29,22 @@ Prediction beside_others(const Prediction& alone, const MachineSpec& machine) {
     return out;
 }
 
+/// A machine of one's own may have another number of GPUs than a node of the profile.
+bool has_own_number(const CostQuery& query) {
+    return query.gpus_paid && (query.price_usd || query.owns());
+}
+
 /// What one of the jobs pays if the whole node is paid for.
-std::optional<Payment> part_of_payment(const Prediction& report, const MachineMoney& money,
-                                       const CostQuery& query, double jobs) {
+std::optional<Payment> part_of_payment(const Prediction& report, const NodeShare& share,
+                                       const MachineMoney& money, const CostQuery& query,
+                                       double jobs) {
     if (query.usd_per_hour) return std::nullopt;  // its part of the node is not known
     Prediction whole;
     whole.asked = report.asked;
-    whole.share = report.share;
-    whole.share.gpus = report.share.node_gpus;
+    whole.share = share;
+    whole.share.gpus = share.node_gpus;
     CostQuery all = query;
-    all.gpus_paid.reset();
+    if (!has_own_number(query)) all.gpus_paid.reset();
     if (query.offer &&
         !holds(find_offer(money.prices, *query.offer, report.asked.machine_id), whole.share))
         return std::nullopt;  // it rents parts of a node alone
@@ -70,6 +76,7 @@ std::pair<double, NodePart> jobs_of_a_node(const NodeShare& share, double cores)
 std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& machine,
                                   const MachineMoney& money, const CostQuery& query) {
     NodeShare share = report.share;
+    if (has_own_number(query)) share.node_gpus = *query.gpus_paid;
     if (share.node_gpus <= 1 || share.nodes() > 1 || !report.plan.fit.fits()) return std::nullopt;
     // A host with less memory than the node has as it is sold holds fewer jobs.
     const Fit::OfTier& host = report.plan.fit.host;
@@ -82,7 +89,7 @@ std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& m
         out.jobs == 1 ? report : beside_others(report, part_of_a_node(machine, out.jobs));
     out.tokens_per_s = each.tokens_per_s();
     out.of_alone = out.tokens_per_s / report.tokens_per_s();
-    if (auto payment = part_of_payment(report, money, query, out.jobs))
+    if (auto payment = part_of_payment(report, share, money, query, out.jobs))
         out.paid = paid_run(each, machine, money, query, *std::move(payment));
     return out;
 }

@@ -62,6 +62,20 @@ std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
     return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.planned.name);
 }
 
+/// Names of at most kMostLetters, each another: numbered where their beginnings are equal.
+void shorten_names(std::vector<Candidate>& candidates) {
+    constexpr std::size_t kMostLetters = 30;
+    std::set<std::string> taken;
+    for (Candidate& one : candidates) {
+        one.full_name = one.name;
+        one.name = shortened(one.full_name, kMostLetters);
+        for (int number = 2; !taken.insert(one.name).second; ++number) {
+            const std::string end = fmt::format(" {}", number);
+            one.name = shortened(one.full_name, kMostLetters - end.size()) + end;
+        }
+    }
+}
+
 /// The plan that is first by precision_then_time(), of the systems that run there today and have
 /// the options of `given`; empty if none fits.
 std::optional<TrainingSpec> best_that_runs(const DecisionRequest& request,
@@ -223,6 +237,7 @@ Decision decide(const DecisionRequest& request) {
                                                        ? *asked.training
                                                        : on_gpus(request.training, asked.gpus)));
     }
+    shorten_names(out.candidates);
     choose(out);
     if (!out.chosen) return out;
     compare_others(out);

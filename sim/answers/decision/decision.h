@@ -80,7 +80,8 @@ struct DecisionRequest {
 };
 
 struct Candidate {
-    std::string name;  ///< "gh200-480gb", "8 x h100-sxm-pcie5"
+    std::string name;       ///< "gh200-480gb", "8 x h100-sxm-pcie5": at most 30 letters
+    std::string full_name;  ///< with the whole name of the scenario
     MachineProfile profile;
     MachineSpec machine;
     Prediction prediction;  ///< with a band or, if it does not fit, settings that would

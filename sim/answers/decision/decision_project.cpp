@@ -31,7 +31,7 @@ PlannedScenario answered(const AskedMachine& asked, const Candidate& candidate) 
                             changed_settings(TrainingSpec{}, candidate.report().asked.training));
     }
     set_amount(out, asked, candidate);
-    if (out.name.empty()) out.name = candidate.name;
+    if (out.name.empty()) out.name = candidate.full_name;
     return out;
 }
 

@@ -22,19 +22,84 @@ bool within_budget(const RunQuestion& question, const RunWay& one) {
 /// 1 if it meets both, else the factor by which it misses the one it misses more.
 double miss(const RunQuestion& question, const RunWay& one) {
     return std::max({1.0, question.limits.days ? one.run.days.value / *question.limits.days : 0,
-                     question.limits.usd ? one.run.usd.value / *question.limits.usd : 0});
+                     question.limits.usd ? one.run.spent.value / *question.limits.usd : 0});
+}
+
+bool cheaper(const RunWay& a, const RunWay& b) { return a.run.spent.value < b.run.spent.value; }
+bool faster(const RunWay& a, const RunWay& b) { return a.run.days.value < b.run.days.value; }
+bool trains_more(const RunWay& a, const RunWay& b) { return a.run.tokens > b.run.tokens; }
+
+/// At most three ways.
+class Picks {
+  public:
+    explicit Picks(const std::vector<RunWay>& candidates) : candidates_(candidates) {}
+
+    /// Adds the best way by `less` that `may` be proposed and is not proposed yet. `why_next`: if a
+    /// proposed one is better.
+    template <typename May, typename Less>
+    void add(const May& may, const Less& less, const std::string& why,
+             const std::string& why_next = "") {
+        std::optional<std::size_t> best;
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            const RunWay& one = candidates_[i];
+            const bool taken = std::ranges::any_of(
+                out_, [&](const RunPick& before) { return before.candidate == i; });
+            if (taken || !one.fits() || !one.priced || !may(one)) continue;
+            if (!best || less(one, candidates_[*best])) best = i;
+        }
+        if (!best || out_.size() == 3) return;
+        const bool is_next = std::ranges::any_of(out_, [&](const RunPick& before) {
+            const RunWay& other = candidates_[before.candidate];
+            return may(other) && less(other, candidates_[*best]);
+        });
+        out_.push_back({*best, is_next && !why_next.empty() ? why_next : why});
+    }
+    bool empty() const { return out_.empty(); }
+    const RunWay& first() const { return candidates_[out_.front().candidate]; }
+    bool has_machine_of(const RunWay& one) const {
+        return std::ranges::any_of(out_, [&](const RunPick& before) {
+            return candidates_[before.candidate].machine() == one.machine();
+        });
+    }
+    std::vector<RunPick> take() { return std::move(out_); }
+
+  private:
+    const std::vector<RunWay>& candidates_;
+    std::vector<RunPick> out_;
+};
+
+/// Those that train the most tokens. `may`: with states that may be proposed.
+template <typename May>
+std::vector<RunPick> pick_most(const RunQuestion& question, Picks out, const May& may,
+                               bool full_meets) {
+    out.add(may, trains_more,
+            fmt::format("It trains the most tokens that {} allows.", limits_name(question.limits)));
+    out.add(
+        [&](auto& one) {
+            return full_meets && !one.has_full_states() && meets(question, one) &&
+                   trains_more(one, out.first());
+        },
+        trains_more,
+        "It trains more, with optimizer states in reduced precision: losses can differ.");
+    out.add([&](auto& one) { return may(one) && !out.has_machine_of(one); }, trains_more,
+            "It trains the next most, on another machine.");
+    out.add(may, trains_more, "It trains the next most.");
+    return out.take();
 }
 
 }  // namespace
 
-std::string RunWay::name() const { return format_gpus(gpus(), machine()); }
+std::string RunWay::name() const {
+    return format_gpus(gpus(), machine()) + (is_bought() ? ", bought" : "");
+}
 
 bool RunWay::has_full_states() const {
     return bytes_of_states(answer->report().asked.training).full();
 }
 
 bool meets(const RunQuestion& question, const RunWay& one) {
-    return one.fits() && one.priced && meets(question.limits, one.run, one.priced);
+    return one.fits() && one.priced && one.run.tokens > 0 &&
+           meets(question.limits, one.run, one.priced);
 }
 
 std::vector<std::size_t> near_misses(const std::vector<RunWay>& ways) {
@@ -60,40 +125,24 @@ std::vector<std::size_t> near_misses(const std::vector<RunWay>& ways) {
 }
 
 std::string time_and_money(const RunWay& one) {
-    const std::string days = format_days(one.run.days);
+    const std::string days =
+        (one.most_tokens ? format_short_count(one.run.tokens) + " tokens: " : "") +
+        format_days(one.run.days);
     if (!one.priced)
         return days +
                (one.owned ? "; the power of your machine is not known" : "; no price is known");
     const bool alone = one.owned && one.run.kwh_scope == EnergyScope::gpu_alone;
-    return fmt::format("{}, {}{}", days, format_usd(one.run.usd.value),
-                       alone       ? " for electricity of its GPUs, without the host's"
-                       : one.owned ? " for electricity"
-                                   : "");
+    const std::string out = fmt::format("{}, {}", days, format_usd(one.run.spent.value));
+    if (one.run.usd_at_once > 0)
+        return fmt::format("{}, of which {} buy it; this run's part is {}", out,
+                           format_usd(one.run.usd_at_once), format_usd(one.run.usd.value));
+    return out + (alone       ? " for electricity of its GPUs, without the host's"
+                  : one.owned ? " for electricity"
+                              : "");
 }
 
 std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates) {
-    std::vector<RunPick> out;
-    /// Adds the best way by `less` that `may` be proposed and is not proposed yet. `why_next`: if a
-    /// proposed one is better.
-    const auto pick = [&](const auto& may, const auto& less, const std::string& why,
-                          const std::string& why_next = "") {
-        std::optional<std::size_t> best;
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
-            const RunWay& one = candidates[i];
-            const bool taken = std::ranges::any_of(
-                out, [&](const RunPick& before) { return before.candidate == i; });
-            if (taken || !one.fits() || !one.priced || !may(one)) continue;
-            if (!best || less(one, candidates[*best])) best = i;
-        }
-        if (!best || out.size() == 3) return;
-        const bool is_next = std::ranges::any_of(out, [&](const RunPick& before) {
-            const RunWay& other = candidates[before.candidate];
-            return may(other) && less(other, candidates[*best]);
-        });
-        out.push_back({*best, is_next && !why_next.empty() ? why_next : why});
-    };
-    const auto cheaper = [](auto& a, auto& b) { return a.run.usd.value < b.run.usd.value; };
-    const auto faster = [](auto& a, auto& b) { return a.run.days.value < b.run.days.value; };
+    Picks out(candidates);
     // Smaller states are another training: proposed last, unless nothing else meets both.
     const bool full_meets = std::ranges::any_of(candidates, [&](const RunWay& one) {
         return one.has_full_states() && meets(question, one);
@@ -101,16 +150,13 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
     const auto meets_both = [&](auto& one) {
         return meets(question, one) && (one.has_full_states() || !full_meets);
     };
+    if (question.most_tokens) return pick_most(question, out, meets_both, full_meets);
     const auto any = [](auto&) { return true; };
-    const auto on_another = [&](auto& one) {
-        return meets_both(one) && std::ranges::none_of(out, [&](const RunPick& before) {
-                   return candidates[before.candidate].machine() == one.machine();
-               });
-    };
     if (std::ranges::any_of(candidates, meets_both)) {
         const std::string limits = limits_name(question.limits);
-        pick([&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
-             limits.empty() ? "You own it." : fmt::format("You own it, and it meets {}.", limits));
+        out.add(
+            [&](auto& one) { return meets_both(one) && one.owned; }, cheaper,
+            limits.empty() ? "You own it." : fmt::format("You own it, and it meets {}.", limits));
         const auto best = [&](const auto& less) {
             const RunWay* first = nullptr;
             for (const RunWay& one : candidates)
@@ -120,34 +166,37 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
         const bool both = out.empty() && best(cheaper) == best(faster);
         const std::string of =
             limits.empty() ? "." : fmt::format(" of the ways that meet {}.", limits);
-        pick(meets_both, cheaper,
-             (both ? "It costs the least and is the fastest" : "It costs the least") + of,
-             "It is the next cheapest" + of);
+        out.add(meets_both, cheaper,
+                (both ? "It costs the least and is the fastest" : "It costs the least") + of,
+                "It is the next cheapest" + of);
         if (!both)
-            pick(meets_both, faster, "It is the fastest" + of, "It is the next fastest" + of);
-        pick(
+            out.add(meets_both, faster, "It is the fastest" + of, "It is the next fastest" + of);
+        out.add(
             [&](auto& one) {
                 return full_meets && !one.has_full_states() && meets(question, one) &&
-                       cheaper(one, candidates[out.front().candidate]);
+                       cheaper(one, out.first());
             },
             cheaper,
             "It costs less, with optimizer states in reduced precision: losses can differ.");
-        pick(on_another, cheaper, "It is the next cheapest on another machine.");
-        pick(meets_both, cheaper, "It is the next cheapest.");
-        return out;
+        out.add([&](auto& one) { return meets_both(one) && !out.has_machine_of(one); }, cheaper,
+                "It is the next cheapest on another machine.");
+        out.add(meets_both, cheaper, "It is the next cheapest.");
+        return out.take();
     }
-    pick(
+    out.add(
         any, [&](auto& a, auto& b) { return miss(question, a) < miss(question, b); },
         fmt::format("No way meets {}; this one comes nearest.", limits_name(question.limits)));
     if (question.limits.days)
-        pick([&](auto& one) { return ends_in_time(question, one); }, cheaper,
-             "It is the cheapest that ends in time.", "It is the next cheapest that ends in time.");
+        out.add([&](auto& one) { return ends_in_time(question, one); }, cheaper,
+                "It is the cheapest that ends in time.",
+                "It is the next cheapest that ends in time.");
     if (question.limits.usd)
-        pick([&](auto& one) { return within_budget(question, one); }, faster,
-             "It is the fastest within the budget.", "It is the next fastest within the budget.");
-    pick(any, cheaper, "It is the cheapest, however long it takes.",
-         "It is the next cheapest, however long it takes.");
-    return out;
+        out.add([&](auto& one) { return within_budget(question, one); }, faster,
+                "It is the fastest within the budget.",
+                "It is the next fastest within the budget.");
+    out.add(any, cheaper, "It is the cheapest, however long it takes.",
+            "It is the next cheapest, however long it takes.");
+    return out.take();
 }
 
 }  // namespace sluice

@@ -82,6 +82,9 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     read_model(asked.model);
     const TrainingSpec training = read_training(asked);
     const double step = static_cast<double>(training.tokens());
+    if (question.most_tokens && !question.limits.any())
+        throw InputError("--tokens is most, but neither --days nor --budget limits them; give one",
+                         "tokens");
     if (question.tokens < step)
         throw InputError(
             fmt::format(
@@ -114,8 +117,8 @@ void predict_again(const FoundWays& asked, const std::function<void(RunWay)>& fo
 
 void rank(std::vector<RunWay>& ways) {
     std::ranges::sort(ways, {}, [](const RunWay& one) {
-        return std::tuple(!one.fits(), !one.priced, one.priced ? one.run.usd.value : 0,
-                          one.run.days.value, one.name());
+        return std::tuple(!one.fits(), !one.priced, one.most_tokens ? -one.run.tokens : 0,
+                          one.priced ? one.run.spent.value : 0, one.run.days.value, one.name());
     });
 }
 

@@ -21,6 +21,7 @@ struct RunQuestion {
     std::string model;  ///< as model_of() takes it
     Task task = Task::full_fine_tune;
     double tokens = 1e9;          ///< of the run
+    bool most_tokens = false;     ///< in place of `tokens`: as many as the limits allow
     std::int64_t context = 4096;  ///< tokens of a sequence
     RunLimits limits;
     std::string owned;  ///< a machine that costs no more than its electricity; or empty
@@ -47,13 +48,18 @@ struct RunWay {
     RunCost run;  ///< of the question's tokens; of an owned machine: electricity alone
     bool priced = false;
     bool owned = false;
+    bool most_tokens = false;  ///< `run` has as many as the limits allow: 0 if they allow no step
 
     bool fits() const { return answer->report().plan.fit.fits(); }
+    bool is_bought() const {
+        const auto& payment = answer->cost.payment;
+        return payment && payment->ownership == Ownership::buy;
+    }
     /// Optimizer states in fp32.
     bool has_full_states() const;
     const std::string& machine() const { return answer->planned.machine.machine; }
     std::int64_t gpus() const { return answer->report().asked.training.gpus; }
-    /// "gh200-480gb", "16 x h200-sxm-pcie5".
+    /// "gh200-480gb", "16 x h200-sxm-pcie5", "dgx-spark-gb10, bought".
     std::string name() const;
 };
 
@@ -66,8 +72,9 @@ using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 /// today, in full precision and, where that is faster or costs less, with smaller states. Where all
 /// are late: those with a larger part of the node that are not. Then 1, 2, 4, ... nodes, until a
 /// run meets the deadline and more nodes cost no less. Where nothing fits: a plan of one GPU that
-/// lacks memory, with smaller states. `found` gets each, `progress` how many machines of all are
-/// done. On an owned machine with several GPUs, also with all of them. Throws InputError.
+/// lacks memory, with smaller states. Rented ways are bought, too, where that is within the budget
+/// or costs less. `found` gets each, `progress` how many machines of all are done. On an owned
+/// machine with several GPUs, also with all of them. Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 
@@ -82,7 +89,8 @@ void predict_again(
     const FoundWays& asked, const std::function<void(RunWay)>& found,
     const std::function<void()>& done = [] {});
 
-/// The cheapest first; then those without a price, then those that do not fit.
+/// The cheapest first, or the one with the most tokens; then those without a price, then those that
+/// do not fit.
 void rank(std::vector<RunWay>& ways);
 
 /// The ways of try_ways(), ranked. One thread at a time calls `progress`.
@@ -102,7 +110,8 @@ bool meets(const RunQuestion& question, const RunWay& one);
 /// that meets deadline and budget, the fastest of them if that is another, a cheaper one with
 /// smaller states, and the next cheapest on another machine. The others have states in fp32, if any
 /// such way meets both. If none meets both: the one that misses them by the least, the cheapest in
-/// time, and the fastest within the budget. Empty if nothing fits.
+/// time, and the fastest within the budget. Of most_tokens: those that train the most, on
+/// different machines. Empty if nothing fits.
 std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates);
 
 /// Ways that do not fit, but say what would: the owned machine's, if no plan fits it. Where nothing
@@ -110,7 +119,7 @@ std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<Ru
 /// smallest part of their memory. Indices into `ways`.
 std::vector<std::size_t> near_misses(const std::vector<RunWay>& ways);
 
-/// "21.3 days (18 to 25), $8,120".
+/// "21.3 days (18 to 25), $8,120", of most_tokens with "5.2 B tokens: " before it.
 std::string time_and_money(const RunWay& one);
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/cost/run_limits.h"
@@ -152,32 +153,55 @@ std::optional<RunWay> on_owned_gpus(const RunQuestion& question, const PlannedSc
     return best ? std::optional(way_of(question, best->planned)) : std::nullopt;
 }
 
+/// Instead of a rent, where that is within the budget or costs less.
+std::optional<RunWay> bought_instead(const RunQuestion& question, const RunWay& rented) {
+    const CostAnswer& cost = rented.answer->cost;
+    if (rented.owned || !rented.fits() || !cost.bought || rented.is_bought()) return std::nullopt;
+    PlannedScenario planned = rented.answer->planned;
+    planned.money["ownership"] = ownership_name(Ownership::buy);
+    RunWay out = way_of(question, std::move(planned));
+    const bool within = question.limits.usd && out.run.spent.value <= *question.limits.usd;
+    return within || out.run.spent.value < rented.run.spent.value ? std::optional(std::move(out))
+                                                                  : std::nullopt;
+}
+
+/// Dollars for the run; with the most tokens, more tokens for the dollars.
+bool costs_less(const RunWay& one, const RunWay& than) {
+    if (one.most_tokens) return one.run.tokens > than.run.tokens;
+    return one.priced && than.priced && one.run.spent.value < than.run.spent.value;
+}
+bool gains(const RunWay& one, const RunWay& over) {
+    return costs_less(one, over) || (!one.most_tokens && one.run.days.value < over.run.days.value);
+}
+
 }  // namespace
 
-RunWay way_of(const RunQuestion& question, const PlannedScenario& planned) {
+RunWay way_of(const RunQuestion& question, PlannedScenario planned) {
     RunWay out;
-    const auto answer = std::make_shared<ScenarioAnswer>(
-        answer_scenario(planned, {.band = Wanted::Band::where_it_fits, .suggestions = true}));
-    out.answer = answer;
-    const CostAnswer& cost = out.answer->cost;
+    const Scenario s = resolve(planned);
     // Further ones are rented.
-    const std::int64_t owned = gpus_owned(question, out.answer->scenario.machine);
-    out.owned =
-        is_owned(question, planned.machine) && out.gpus() <= std::max<std::int64_t>(1, owned);
-    out.run = cost.run;
-    out.priced = cost.payment.has_value();
-    if (out.owned) {
-        Payment electricity;
-        electricity.pays_electricity = true;
-        const Prediction& report = out.answer->report();
-        const MachineSpec& machine = out.answer->scenario.machine;
-        // All GPUs of the node draw power, whatever a rent would pay for.
-        const auto energy =
-            energy_of(report, machine, cost.power,
-                      std::max({1.0, machine.host.gpus, static_cast<double>(out.gpus())}));
-        out.run = run_cost(report, electricity, question.tokens, energy, cost.terms);
-        out.priced = energy.has_value();
+    const std::int64_t owned = std::max<std::int64_t>(1, gpus_owned(question, s.machine));
+    out.owned = is_owned(question, planned.machine) && s.training.gpus <= owned;
+    if (out.owned) planned.money["ownership"] = ownership_name(Ownership::own);
+    const auto answer_of = [](const PlannedScenario& one) {
+        return std::make_shared<ScenarioAnswer>(
+            answer_scenario(one, {.band = Wanted::Band::where_it_fits, .suggestions = true}));
+    };
+    std::shared_ptr<ScenarioAnswer> answer = answer_of(planned);
+    out.priced = answer->cost.payment.has_value();
+    out.run = answer->cost.run;
+    if (question.most_tokens) {
+        const auto step = static_cast<double>(s.training.tokens());
+        const double steps =
+            std::floor(tokens_within(question.limits, answer->cost.run, out.priced) / step);
+        if (steps > 0) {
+            planned.money["tokens"] = fmt::format("{:.15g}", steps * step);
+            answer = answer_of(planned);
+        }
+        out.most_tokens = true;
+        out.run = run_of_tokens(answer->cost.run, steps * step);
     }
+    out.answer = answer;
     forget_operations(answer->prediction);
     return out;
 }
@@ -188,7 +212,9 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
     bool any = false;
     const auto tell = [&](RunWay one) {
         any = true;
+        const auto bought = bought_instead(question, one);
         found(std::move(one));
+        if (bought) found(*bought);
     };
     try {
         const MachineSpec spec = read_machine(machine).spec;
@@ -200,12 +226,11 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
             for (const PlannedScenario& planned : on_one_gpu(asked, spec, base)) {
                 RunWay one = way_of(question, planned);
                 // Smaller states must gain something.
-                if (full && one.run.days.value >= full->run.days.value &&
-                    !(one.priced && full->priced && one.run.usd.value < full->run.usd.value))
-                    continue;
+                if (full && !gains(one, *full)) continue;
                 full = one;
+                // With the most tokens, each ends by the deadline.
                 const bool ends = ends_in_time(question.limits, one.run);
-                in_time = in_time || ends;
+                in_time = in_time || (ends && !question.most_tokens);
                 if (ends || owned || base == BillBase::least_part) tell(std::move(one));
             }
         };
@@ -220,10 +245,9 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
             std::optional<RunWay> one = on_nodes(question, asked, nodes * of_node);
             if (!one) continue;
             // More GPUs recompute less, so that they may cost less.
-            const bool gains =
-                !before || !ends_in_time(question.limits, before->run) ||
-                (before->priced && one->priced && one->run.usd.value < before->run.usd.value);
-            if (!gains) break;
+            const bool late =
+                before && !question.most_tokens && !ends_in_time(question.limits, before->run);
+            if (before && !late && !costs_less(*one, *before)) break;
             before = one;
             tell(*std::move(one));
         }

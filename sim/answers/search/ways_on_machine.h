@@ -8,7 +8,7 @@
 namespace sluice {
 
 /// The run as planned, with what it costs whoever asks.
-RunWay way_of(const RunQuestion& question, const PlannedScenario& planned);
+RunWay way_of(const RunQuestion& question, PlannedScenario planned);
 
 /// One GPU with host memory, all GPUs of an owned machine, then nodes until they meet the deadline
 /// and cost no less; see try_ways(). `asked` is the question without a machine. Nothing is found

@@ -60,7 +60,10 @@ Table decision_machines_table(const Decision& decision) {
     std::vector<ColumnOf<Candidate>> columns = {
         {"machine", "machine", &Candidate::name},
         {"", "machine ",
-         [&](auto& c) { return c.name + (&c == decision.best() ? " (chosen)" : ""); }},
+         [&](auto& c) {
+             return Cell(c.name + (&c == decision.best() ? " (chosen)" : ""))
+                 .with_tooltip(c.full_name == c.name ? "" : c.full_name);
+         }},
         {"fits", "fits", Unit::flag, [](auto& c) { return Cell(c.fits()).with_mark(!c.fits()); }},
         {"tokens_per_s", "tokens/s", Unit::whole,
          if_fits([](auto& c) { return c.report().tokens_per_s(); })},

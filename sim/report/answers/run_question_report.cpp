@@ -65,12 +65,9 @@ std::vector<std::string> misfit_sentences(std::vector<RunWay> ways) {
     return out;
 }
 
-/// Commands that tell more of a way: its step, and all ways to pay for it. Of what an owner pays,
-/// `cost` would tell a rent.
+/// Commands that tell more of a way: its step, and all ways to pay for it.
 std::vector<std::string> commands_of(const RunWay& one) {
-    std::vector<std::string> out = {command_line(one.answer->planned)};
-    if (!one.owned) out.push_back(command_line(one.answer->planned, "cost"));
-    return out;
+    return {command_line(one.answer->planned), command_line(one.answer->planned, "cost")};
 }
 
 /// The command that compares the picks which are paid for and have full states, each once; "" if
@@ -82,7 +79,9 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
     std::set<std::string> named;
     for (const RunPick& pick : picks) {
         const RunWay& one = ways[pick.candidate];
-        if (one.owned || !one.has_full_states() || !named.insert(one.name()).second) continue;
+        if (one.owned || one.is_bought() || !one.has_full_states() ||
+            !named.insert(one.name()).second)
+            continue;
         machines +=
             one.gpus() == 1
                 ? " --machine " + shell_quoted(one.machine())
@@ -104,9 +103,14 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
     };
     std::vector<ColumnOf<RunWay>> columns = {
         {"way", "way", &RunWay::name},
+        {"tokens", question.most_tokens ? "tokens" : "", Unit::whole,
+         [](auto& one) {
+             return Cell(one.run.tokens).shown_as(format_short_count(one.run.tokens));
+         }},
         {"machine", "", &RunWay::machine},
         {"gpus", "", Unit::whole, &RunWay::gpus},
         {"owned", "", Unit::flag, &RunWay::owned},
+        {"bought", "", Unit::flag, &RunWay::is_bought},
         {"meets", question.limits.any() ? "meets all" : "", Unit::flag,
          [&](auto& one) {
              if (!one.priced && ends_in_time(question.limits, one.run))
@@ -119,9 +123,10 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
          [](auto& one) {
              return Cell(one.run.days.value).shown_as(fmt::format("{:.3g}", one.run.days.value));
          }},
-        {"usd", "$", Unit::usd, if_priced([](auto& one) { return one.run.usd.value; })},
-        {"usd_{}_percent", "5 to 95%", Unit::usd,
-         if_priced([](auto& one) { return range_of(one.run.usd); })},
+        {"usd", "", Unit::usd, if_priced([](auto& one) { return one.run.usd.value; })},
+        {"spent_usd", "$", Unit::usd, if_priced([](auto& one) { return one.run.spent.value; })},
+        {"spent_usd_{}_percent", "5 to 95%", Unit::usd,
+         if_priced([](auto& one) { return range_of(one.run.spent); })},
         {"usd_per_hour", "$ an hour", Unit::usd,
          if_priced([](auto& one) { return one.run.usd_per_hour; })},
         {"tokens_per_s", "tokens/s", Unit::whole,
@@ -168,11 +173,6 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     add("Tried with one GPU alone, since it is not known which GPUs are connected how fast", alone);
     add("Tried with one node alone, since the rate of the network is not known", one_node);
     add("Left out, since no program that runs there today has a plan that fits", without);
-    if (question.quotes &&
-        std::ranges::any_of(read_quotes(*question.quotes), [](auto& one) { return one.usd > 0; }))
-        out += fmt::format(
-            " Purchases of {} count only where no rent is known; `sluice cost --buy` counts them.",
-            *question.quotes);
     return out;
 }
 
@@ -214,10 +214,11 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         return out;
     }
     const AskedStep& asked = ways.front().answer->report().asked;
-    std::string out =
-        fmt::format("{} ({} parameters): {} on {} tokens{}\n", asked.model_name,
-                    format_count(asked.parameters), task_name(question.task),
-                    format_short_count(question.tokens), limits_words(question.limits));
+    std::string out = fmt::format(
+        "{} ({} parameters): {} on {}{}\n", asked.model_name, format_count(asked.parameters),
+        task_name(question.task),
+        question.most_tokens ? "the most tokens" : format_short_count(question.tokens) + " tokens",
+        limits_words(question.limits));
     out += fmt::format(
         "{} tokens a step, in sequences of {}; each way with its fastest settings; nodes are "
         "doubled until a run ends in time and more cost no less\n",
@@ -265,7 +266,7 @@ std::string run_json(const RunQuestion& question, const std::vector<RunWay>& way
     return readable_json(
         {{"model", model_of(question.model)},
          {"task", task_name(question.task)},
-         {"tokens", question.tokens},
+         {"tokens", question.most_tokens ? Json("most") : Json(question.tokens)},
          {"seq", question.context},
          {"deadline_days", question.limits.days ? Json(*question.limits.days) : Json()},
          {"budget_usd", question.limits.usd ? Json(*question.limits.usd) : Json()},

@@ -81,3 +81,19 @@ TEST_CASE("decision request: machines keep their changes; a mistake names its sc
     CHECK_THROWS_WITH(decision_request(small_scenario(), {mistaken}),
                       ContainsSubstring("scenario \"batch 8\"") && ContainsSubstring("host.turbo"));
 }
+
+TEST_CASE("ways to try: clusters of every size, whatever the scenario has", "[session]") {
+    PlannedScenario planned = small_scenario(32, "h100-sxm-pcie5");
+    const auto sizes = [&] {
+        std::vector<std::int64_t> out;
+        for (const MachineWay& way : ways_to_try(planned, false))
+            if (way.machine == "h100-sxm-pcie5" && way.schedule == "cluster")
+                out.push_back(way.gpus);
+        return out;
+    };
+    // 64 GPUs have no equal parts of a batch of 32.
+    CHECK(sizes() == std::vector<std::int64_t>{2, 4, 8, 16, 32});
+    planned.training["schedule"] = "cluster";
+    planned.training["gpus"] = "24";  // its own number stays
+    CHECK(sizes() == std::vector<std::int64_t>{2, 4, 8, 16, 24, 32});
+}

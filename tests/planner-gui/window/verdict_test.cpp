@@ -162,3 +162,20 @@ TEST_CASE("verdict: a faster plan for the same batch is adopted by a click", "[w
     CHECK(!fast->report().faster_plan);
     CHECK(offer() == nullptr);
 }
+
+TEST_CASE("verdict: where the plan that would be chosen fits, it says so", "[window]") {
+    const WindowDriver driver;
+    PlannedScenario planned;
+    planned.model.model = "qwen2.5-7b";
+    planned.machine.machine = "rtx-4090";
+    planned.training = {{"batch", "128"}, {"seq", "4096"}};
+    REQUIRE(with_fastest_plan(planned, given_options(planned)).step);
+    const auto as_given = driver.open(planned);
+    REQUIRE(!as_given->report().plan.fit.fits());
+    CHECK(driver.window->verdict().headline().contains(
+        QStringLiteral("Fits with other settings; with these it is short ")));
+    planned.training["micro_batch"] = "128";  // nothing helps
+    planned.machine.host_memory = "64GB";
+    REQUIRE(!driver.open(planned)->report().faster_plan);
+    CHECK(driver.window->verdict().headline().contains(QStringLiteral("Does not fit: short ")));
+}

@@ -53,6 +53,25 @@ TEST_CASE("side by side: a host with less memory than its node has holds fewer j
     CHECK(together->limit == NodePart::host_memory);
 }
 
+TEST_CASE("side by side: an own machine has the GPUs that it has", "[cost]") {
+    const MachineProfile profile = read_machine_profile("h200-sxm-pcie5");
+    const MachineSpec machine = resolve_machine(profile);
+    TrainingSpec training;
+    training.batch = 8;
+    const Prediction alone = predict(read_model("qwen2.5-7b"), machine, training);
+    CostQuery query;
+    query.ownership = Ownership::own;
+    const auto jobs = [&] {
+        const auto all = full_node(alone, machine, machine_money(profile, machine, query), query);
+        return all ? all->jobs : 0;
+    };
+    CHECK(jobs() == 8);
+    query.gpus_paid = 2;
+    CHECK(jobs() == 2);
+    query.gpus_paid = 1;
+    CHECK(jobs() == 0);  // it shares the machine with no other
+}
+
 TEST_CASE("side by side: half of the host memory's rate", "[cost]") {
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     const MachineSpec half = with_faster(machine, part::host_memory, 0.5);

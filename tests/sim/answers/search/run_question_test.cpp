@@ -17,7 +17,8 @@ RunWay way(const std::string& machine, double days, double usd) {
     answer->planned.machine.machine = machine;
     out.answer = answer;
     out.run.days.value = days;
-    out.run.usd.value = usd;
+    out.run.usd.value = out.run.spent.value = usd;
+    out.run.tokens = 1e9;
     out.priced = true;
     return out;
 }
