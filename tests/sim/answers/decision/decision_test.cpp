@@ -233,4 +233,26 @@ TEST_CASE("memory bars: kinds side by side add up to the peak", "[decision]") {
     CHECK_THAT(to_svg(memory_bars_picture({bar})), !ContainsSubstring("device memory"));
 }
 
+TEST_CASE("decision: names have at most 30 letters, and each is another", "[decision]") {
+    CHECK(shortened("8 x h100-sxm-pcie5", 30) == "8 x h100-sxm-pcie5");
+    CHECK(shortened("h200-sxm-pcie5 (a very long name)", 20) == "h200-sxm-pcie5 (a...");
+    CHECK(shortened("\u00fc\u00fc\u00fc\u00fc\u00fc", 4) == "\u00fc...");
+    DecisionRequest request;
+    request.model = read_model("qwen2.5-0.5b");
+    for (const char* const scenario :
+         {"everything as it was in spring", "everything as it was in autumn"}) {
+        AskedMachine one{read_machine_profile("gh200-480gb")};
+        one.planned.name = scenario;
+        one.training = TrainingSpec{};
+        one.training->batch = 4;
+        request.machines.push_back(one);
+    }
+    const Decision decision = decide(request);
+    CHECK(decision.candidates[0].name == "gh200-480gb (everything as...");
+    CHECK(decision.candidates[1].name == "gh200-480gb (everything a... 2");
+    CHECK(decision.candidates[1].full_name == "gh200-480gb (everything as it was in autumn)");
+    const std::string page = decision_html(decision);
+    CHECK_THAT(page, ContainsSubstring("everything as it was in autumn"));
+}
+
 }  // namespace sluice

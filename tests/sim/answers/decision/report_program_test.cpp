@@ -190,3 +190,34 @@ TEST_CASE("report: the page carries its scenarios", "[decision]") {
                          {"other.html is a page without scenarios"});
     check_sluice_mistake("predict --scenario '" + file + ":gh200'", {"8 x h100-sxm-pcie5"});
 }
+
+TEST_CASE("report: a cluster that trains adapters is compared with no system of one GPU",
+          "[decision]") {
+    const TemporaryFolder folder;
+    const Result result = run_sluice(
+        "report --model qwen2.5-7b --layers 4 --batch 128 --adapter-rank 16 --cluster "
+        "h100-sxm-pcie5:8 --date 2026-01-02 --out " +
+        (folder.path / "r.html").string());
+    INFO(result.output);
+    CHECK(result.status == 0);
+    CHECK_THAT(text_of((folder.path / "r.html").string()),
+               ContainsSubstring("it trains no adapters alone"));
+}
+
+TEST_CASE("report: a machine that is owned costs its electricity, on the page and when opened",
+          "[decision]") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path / "r.html").string(),
+                      asked =
+                          kModel + "--machine h200-sxm-pcie5-1.5tb --ownership own --plan given ";
+    const Result result = run_sluice("report " + asked + "--date 2026-01-02 --out " + file);
+    INFO(result.output);
+    REQUIRE(result.status == 0);
+    CHECK_THAT(result.output, ContainsSubstring("it pays the electricity of all 8 GPUs of the "
+                                                "machine, and the machine is yours"));
+    const nlohmann::json cost = json_of("cost " + asked),
+                         opened = json_of("cost --scenario " + file);
+    CHECK(cost["payment"]["run_usd"]["value"] == opened["payment"]["run_usd"]["value"]);
+    check_value(text_of(file), cost["payment"]["run_usd"]["value"]);
+    check_value(text_of(file), cost["energy"]["run_kwh"]["value"]);
+}

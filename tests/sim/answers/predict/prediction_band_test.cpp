@@ -228,3 +228,56 @@ TEST_CASE("prediction band: text and JSON say it where it is known", "[simulate]
     measured.step.measured->high = 4;
     CHECK_THAT(report_text(measured), ContainsSubstring("nine in ten steps took 1.60 s to 4.00 s"));
 }
+
+TEST_CASE("band: links between GPUs that were not measured make it wider", "[predict]") {
+    MachineProfile profile = read_machine_profile("h100-sxm-pcie5");
+    const auto band_of = [&](std::int64_t gpus) {
+        TrainingSpec training;
+        training.schedule = Schedule("cluster");
+        training.gpus = training.batch = gpus;
+        return *predict(read_model("qwen2.5-7b"), resolve_machine(profile), training,
+                        {.band = Wanted::Band::always})
+                    .band;
+    };
+    const auto moves = [](const Band& band, RateGroup group) {
+        Seconds out = 0;
+        for (const BandError& one : band.errors)
+            if (one.source.group == group) out += one.at_low - one.at_high;
+        return out;
+    };
+    CHECK(moves(band_of(1), RateGroup::interconnect) == 0);
+    CHECK(moves(band_of(8), RateGroup::interconnect) > 0);
+    CHECK(moves(band_of(8), RateGroup::network) == 0);
+    CHECK(moves(band_of(16), RateGroup::network) > 0);
+    const RateRanges ranges = resolve_machine(profile).ranges;
+    CHECK(ranges.network.low == Approx(0.5));
+    CHECK(ranges.interconnect_of_others.low < ranges.interconnect.low);
+}
+
+TEST_CASE("band: three steps of FSDP2 that were measured on two H200 lie in it", "[predict]") {
+    MachineProfile profile = read_machine_profile("h200-pcie5-16vcpu-128gib");
+    profile.set("gpu_interconnect.gpus_per_node", 2);
+    profile.set("gpu_interconnect.per_direction_gb_per_s", 450);
+    const MachineSpec machine = resolve_machine(profile);
+    struct Measured {
+        std::int64_t batch;
+        Recompute recompute;
+        double tokens_per_s;
+    };
+    for (const Measured& one :
+         {Measured{8, Recompute::none, 17'182}, Measured{16, Recompute::full, 16'744},
+          Measured{32, Recompute::full, 17'964}}) {
+        INFO("batch " << one.batch);
+        TrainingSpec training;
+        training.schedule = Schedule("cluster");
+        training.gpus = 2;
+        training.batch = one.batch;
+        training.sequence = 1024;
+        training.recompute = one.recompute;
+        const Banded speed =
+            predict(read_model("qwen2.5-7b"), machine, training, {.band = Wanted::Band::always})
+                .speed();
+        CHECK(speed.low < one.tokens_per_s);
+        CHECK(one.tokens_per_s < speed.high);
+    }
+}

@@ -54,6 +54,41 @@ TEST_CASE("run question: cheapest, fastest and another machine within deadline a
     CHECK(names(question, ways) == std::vector<std::string>{"cheap", "fast", "other"});
 }
 
+TEST_CASE("run question: with the most tokens, those that train the most", "[search]") {
+    const auto most = [](const std::string& machine, double tokens) {
+        RunWay out = way(machine, 10, 100);
+        out.run.tokens = tokens;
+        out.most_tokens = true;
+        return out;
+    };
+    std::vector<RunWay> ways = {most("few", 1e9), most("none", 0), most("many", 5e9),
+                                most("most", 6e9)};
+    RunQuestion question;
+    question.most_tokens = true;
+    question.limits.usd = 500;
+    CHECK(names(question, ways) == std::vector<std::string>{"most", "many", "few"});
+    CHECK(pick_ways(question, ways)[0].why == "It trains the most tokens that the budget allows.");
+    rank(ways);
+    CHECK(ways.front().machine() == "most");
+    CHECK(time_and_money(ways.front()) == "6 B tokens: 10 days, $100.00");
+    question.limits.usd.reset();
+    CHECK_THROWS_WITH(all_ways(question),
+                      ContainsSubstring("--tokens is most, but neither --days nor --budget"));
+}
+
+TEST_CASE("run question: what is bought counts with its whole price", "[search]") {
+    RunWay bought = way("small", 10, 0.72);
+    bought.run.usd_at_once = 4699;
+    bought.run.spent.value = 4699.1;
+    const std::vector<RunWay> ways = {bought, way("rented", 10, 20)};
+    RunQuestion question;
+    question.limits.usd = 3;
+    CHECK(!meets(question, bought));
+    CHECK(names(question, ways).front() == "rented");
+    CHECK(time_and_money(bought) ==
+          "10 days, $4,699, of which $4,699 buy it; this run's part is $0.72");
+}
+
 TEST_CASE("run question: what is cheapest and fastest is proposed once", "[search]") {
     const std::vector<RunWay> ways = {way("best", 1, 100), way("slower", 2, 200),
                                       way("slowest", 3, 300)};
