@@ -26,7 +26,8 @@ StartForm::StartForm(QWidget* parent) : QWidget(parent) {
                tr("Both train all parameters. A step of fine-tuning has 524,288 tokens, one of "
                   "pretraining 1,048,576.")),
         addRow("tokens", tr("To&kens"), text, {}, QStringLiteral("1B"),
-               tr("Tokens of the whole run: 500M, 2B or 1.5T")),
+               tr("Tokens of the whole run: 500M, 2B or 1.5T; most: as many as deadline and budget "
+                  "allow")),
         addRow("seq", tr("&Context"), text, {}, QStringLiteral("4096"), tr("Tokens of a sequence")),
         addRow("days", tr("&Deadline"), text, {}, QString(),
                tr("Days until the run must have ended; empty: it may take any time")),

@@ -200,8 +200,8 @@ void StartPage::markOutdated() {
     if (busy_ || cards_->isEmpty()) return;
     cards_->setEnabled(false);
     progress_->setText(
-        tr("The question has changed: these plans are for %1 and %2 tokens. Press Find machines.")
-            .arg(qtext(model_of(asked_.model)), qtext(format_short_count(asked_.tokens))));
+        tr("The question has changed: these plans are for %1 and %2. Press Find machines.")
+            .arg(qtext(model_of(asked_.model)), qtext(tokens_words(asked_))));
 }
 
 void StartPage::stop() {
@@ -220,9 +220,8 @@ void StartPage::finish(const QString& failure) {
     rank(ways_);
     cards_->setWays(asked_, ways_, true);
     if (!failure.isEmpty()) return progress_->setText(without_flags(failure));
-    progress_->setText(QStringLiteral("%1, %2 tokens: %3")
-                           .arg(qtext(model_of(asked_.model)),
-                                qtext(format_short_count(asked_.tokens)),
+    progress_->setText(QStringLiteral("%1, %2: %3")
+                           .arg(qtext(model_of(asked_.model)), qtext(tokens_words(asked_)),
                                 window_text(ways_summary(asked_, ways_))));
     if (!is_new_) return;
     AskedRun run{asked_fields_, {}};

@@ -56,8 +56,11 @@ class Reading {
         note("model", model_mistake(asked.model));
         asked.task =
             text("task") == task_name(Task::pretrain) ? Task::pretrain : Task::full_fine_tune;
-        const QString many = QObject::tr("a number of tokens such as 2B");
-        asked.tokens = number("tokens", money_option("tokens"), many, true).value_or(1);
+        const QString many =
+            QObject::tr("a number of tokens such as 2B, or \"most\" that the limits allow");
+        asked.most_tokens = text("tokens") == "most";
+        if (!asked.most_tokens)
+            asked.tokens = number("tokens", money_option("tokens"), many, true).value_or(1);
         asked.context =
             whole("seq", 1e8, QObject::tr("a whole number of tokens such as 4096"), true)
                 .value_or(1);
@@ -65,6 +68,8 @@ class Reading {
             number("days", money_option("days"), QObject::tr("a number of days such as 30"), false);
         asked.limits.usd = number("budget_usd", money_option("budget_usd"),
                                   QObject::tr("a number of dollars such as 20000"), false);
+        if (asked.most_tokens && !asked.limits.any() && out_.mistakes.empty())
+            note("tokens", QObject::tr("Enter a deadline or a budget, which limit the tokens."));
         readOwned(asked);
         if (out_.mistakes.empty()) out_.question = std::move(asked);
         return std::move(out_);

@@ -89,6 +89,11 @@ std::vector<RunPick> pick_most(const RunQuestion& question, Picks out, const May
 
 }  // namespace
 
+std::string tokens_words(const RunQuestion& question) {
+    return question.most_tokens ? "the most tokens"
+                                : format_short_count(question.tokens) + " tokens";
+}
+
 std::string RunWay::name() const {
     return format_gpus(gpus(), machine()) + (is_bought() ? ", bought" : "");
 }

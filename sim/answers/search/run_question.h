@@ -32,6 +32,9 @@ struct RunQuestion {
     bool operator==(const RunQuestion&) const = default;
 };
 
+/// "2 B tokens", "the most tokens".
+std::string tokens_words(const RunQuestion& question);
+
 /// Tokens of a step that such a run has, as published runs have.
 std::int64_t tokens_of_a_step(Task task);
 

@@ -255,8 +255,8 @@ std::string decision_html(const Decision& decision) {
             section("Gains of upgrades of " + decision.best()->name, upgrades(decision));
     if (decision.ranked)
         body += section(
-            fmt::format("All ways for {} on {} tokens{}", task_name(decision.ranked->question.task),
-                        format_short_count(decision.ranked->question.tokens),
+            fmt::format("All ways for {} on {}{}", task_name(decision.ranked->question.task),
+                        tokens_words(decision.ranked->question),
                         limits_words(decision.ranked->question.limits)),
             ranked_ways(decision));
     body += "<div class=\"appendix\">\n" +

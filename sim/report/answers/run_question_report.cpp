@@ -214,11 +214,9 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         return out;
     }
     const AskedStep& asked = ways.front().answer->report().asked;
-    std::string out = fmt::format(
-        "{} ({} parameters): {} on {}{}\n", asked.model_name, format_count(asked.parameters),
-        task_name(question.task),
-        question.most_tokens ? "the most tokens" : format_short_count(question.tokens) + " tokens",
-        limits_words(question.limits));
+    std::string out = fmt::format("{} ({} parameters): {} on {}{}\n", asked.model_name,
+                                  format_count(asked.parameters), task_name(question.task),
+                                  tokens_words(question), limits_words(question.limits));
     out += fmt::format(
         "{} tokens a step, in sequences of {}; each way with its fastest settings; nodes are "
         "doubled until a run ends in time and more cost no less\n",
