@@ -241,7 +241,8 @@ TEST_CASE("decision: names have at most 30 letters, and each is another", "[deci
     request.model = read_model("qwen2.5-0.5b");
     for (const char* const scenario :
          {"everything as it was in spring", "everything as it was in autumn"}) {
-        AskedMachine one{read_machine_profile("gh200-480gb")};
+        AskedMachine one;
+        one.profile = read_machine_profile("gh200-480gb");
         one.planned.name = scenario;
         one.training = TrainingSpec{};
         one.training->batch = 4;
