@@ -5,6 +5,7 @@
 
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/pages.h"
+#include "sim/specs/scenario/changed_scenario.h"
 #include "tests/planner-gui/window/window_driver.h"
 
 using namespace sluice;

@@ -87,7 +87,7 @@ TEST_CASE("ways to pay: each way has its rows, and what is taken is marked", "[c
     CHECK(committed(4) == decltype(Cell::value)(80'000.0));
 
     answer.others.pop_back();
-    answer.owned.reset();
+    answer.bought.reset();
     answer.missing = "the price of a host is not known";
     CHECK(!break_even_picture(answer));
     const Table without = ways_to_pay_table(answer, {});
