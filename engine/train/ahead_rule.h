@@ -19,7 +19,8 @@ struct AheadState {
 /// A step that began early and clips is corrected: its updates are taken back and done again. The
 /// optimizer then has more work, by 1.7 times that of all updates at most (adam_part.h), which is
 /// at most 1.7 steps that wait. So any kWindow steps take 1.7% longer at most, whatever the
-/// gradients do. The plan may give up 1.2% more (sim/answers/predict/step_ahead.h).
+/// gradients do. The plan may give up 0.5% more by its prediction,
+/// sim/answers/predict/step_ahead.h.
 class AheadRule {
   public:
     static constexpr std::int64_t kCalm = 4, kWindow = 200, kMostCorrected = 2;  // steps
