@@ -60,7 +60,6 @@ class MemoryGrowth : public BenchedWindow {
         window_.showStart(false);
     }
     static void tell(int searches) {
-        constexpr double kMega = 1e6;
         QCoreApplication::processEvents();
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         const struct mallinfo2 now = mallinfo2();
