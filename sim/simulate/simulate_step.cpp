@@ -28,54 +28,36 @@ SimulatedStep result(const RunSteps& run) {
     return out;
 }
 
-/// With all micro-batches; the groups of rows that do not repeat in some step.
-WholeStep with_all_of_run(const RunSteps& run, const std::vector<LaneWork>& fewer,
-                          const std::vector<ShortRow>& rows, SimulatedStep& out) {
-    WholeStep last;
-    for (std::size_t step = 0; step + 1 < run.compute_ends.size(); ++step) {
-        last = with_all(run, step, fewer, rows);
-        if (!last.not_repeating.empty()) break;
-        if (step == 0) out.first_step += last.longer;
-    }
-    return last;
-}
-
-/// Simulates a few of the equal micro-batches. Rows of them that do not repeat get more, in turn;
-/// empty if too few are left out, or the steps do not become steady.
-std::optional<SimulatedStep> from_fewer(const StepProgram& program,
-                                        const std::vector<LaneWork>& work,
+/// Simulates `keep` of the equal micro-batches; empty if they do not repeat in every step, or the
+/// steps do not become steady.
+std::optional<SimulatedStep> from_fewer(const std::vector<LaneWork>& work,
+                                        const AlikeMicroBatches& alike, std::size_t keep,
                                         const MachineSpec& machine, const TrainingSpec& training) {
-    constexpr std::size_t kFew = 8, kMoreEachTime = 4;
-    const std::vector<AlikeMicroBatches> alike = alike_micro_batches(program, work);
-    std::vector<std::size_t> keep(alike.size(), kFew);
-    while (true) {
-        const std::vector<ShortRow> rows = short_rows(alike, keep);
-        if (rows.empty()) return std::nullopt;
-        const auto fewer = with_fewer(work, rows);
-        if (!fewer || 3 * fewer->size() > 2 * work.size()) return std::nullopt;
-        const RunSteps run = run_steps(*fewer, machine, training);
-        if (run.steady) {
-            SimulatedStep out = result(run);
-            WholeStep whole = with_all_of_run(run, *fewer, rows, out);
-            if (whole.not_repeating.empty()) {
-                out.step += whole.longer;
-                out.operations = std::move(whole.intervals);
-                return out;
-            }
-            std::ranges::sort(whole.not_repeating);
-            const auto same = std::ranges::unique(whole.not_repeating);
-            whole.not_repeating.erase(same.begin(), same.end());
-            for (const std::size_t group : whole.not_repeating) keep[group] *= kMoreEachTime;
-        } else {
-            for (std::size_t& each : keep) each *= kMoreEachTime;
-        }
+    const auto fewer = with_fewer(work, alike, keep);
+    if (!fewer) return std::nullopt;
+    const RunSteps run = run_steps(*fewer, machine, training);
+    if (!run.steady) return std::nullopt;
+    SimulatedStep out = result(run);
+    for (std::size_t step = 0; step + 1 < run.compute_ends.size(); ++step) {
+        auto whole = with_all(run, step, alike, keep);
+        if (!whole) return std::nullopt;
+        if (step == 0) out.first_step += whole->longer;
+        if (step + 2 < run.compute_ends.size()) continue;
+        out.step += whole->longer;
+        out.operations = std::move(whole->intervals);
     }
+    return out;
 }
 
 SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
                        const TrainingSpec& training, Seconds worth) {
     const std::vector<LaneWork> work = lane_work(plan.program, machine, training);
-    if (auto out = from_fewer(plan.program, work, machine, training)) return *std::move(out);
+    const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
+    constexpr std::size_t kFew[] = {8, 32};
+    for (const std::size_t keep : kFew) {
+        if (2 * alike.count < 3 * keep) break;
+        if (auto out = from_fewer(work, alike, keep, machine, training)) return *std::move(out);
+    }
     return result(run_steps(work, machine, training, worth));
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -39,23 +38,18 @@ void check_as_if_all(const StepPlan& plan, const MachineSpec& machine,
                simulate_step(without_micro_batches(plan), machine, training));
 }
 
-/// The longest row; count 0 if there is none.
 AlikeMicroBatches alike_of(const StepPlan& plan, const MachineSpec& machine,
                            const TrainingSpec& training = {}) {
-    const auto rows = alike_micro_batches(plan.program, lane_work(plan.program, machine, training));
-    const auto longest = std::ranges::max_element(rows, {}, &AlikeMicroBatches::count);
-    return longest == rows.end() ? AlikeMicroBatches{} : *longest;
+    return alike_micro_batches(plan.program, lane_work(plan.program, machine, training));
 }
 
 /// Whether so many of them are enough.
 bool repeats(const StepPlan& plan, const MachineSpec& machine, std::size_t keep) {
     const std::vector<LaneWork> work = lane_work(plan.program, machine, {});
-    const auto alike = alike_micro_batches(plan.program, work);
-    const auto rows = short_rows(alike, std::vector(alike.size(), keep));
-    const auto fewer = with_fewer(work, rows);
+    const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
+    const auto fewer = with_fewer(work, alike, keep);
     REQUIRE(fewer);
-    REQUIRE(fewer->size() < work.size());
-    return with_all(run_steps(*fewer, machine, {}), 0, *fewer, rows).not_repeating.empty();
+    return with_all(run_steps(*fewer, machine, {}), 0, alike, keep).has_value();
 }
 
 /// In each micro-batch 2.5 GB (0.05 s) into one of two slots, `compute` seconds of kernels after it
@@ -162,35 +156,5 @@ TEST_CASE("alike micro-batches: in every schedule", "[simulate]") {
             CHECK(alike_of(plan, machine, training).count >= 30);
             check_as_if_all(plan, machine, training);
         }
-    }
-}
-
-TEST_CASE("alike micro-batches: a row of them for each layer of our schedule and direction",
-          "[simulate]") {
-    const ModelSpec model = read_model("dense:layers=5,hidden=1024,heads=8,vocabulary=32000");
-    TrainingSpec training;
-    training.batch = 40;
-    training.sequence = 512;
-    training.micro_batch = 1;
-    const MachineSpec machine = resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib-2"));
-    for (const auto& [checkpoints, clipping, resident, host_kept] :
-         {std::tuple{CheckpointPlacement::device, Clipping::speculative, 0, 0},
-          {CheckpointPlacement::device, Clipping::exact, 2, 0},
-          {CheckpointPlacement::host, Clipping::exact, 1, 0},
-          {CheckpointPlacement::host, Clipping::speculative, 0, 2},
-          {CheckpointPlacement::device, Clipping::off, 5, 0}}) {
-        training.checkpoints = checkpoints;
-        training.clipping = clipping;
-        training.resident_layers = resident;
-        training.host_kept_layers = host_kept;
-        CAPTURE(static_cast<int>(checkpoints), static_cast<int>(clipping), resident, host_kept);
-        const StepPlan plan = plan_step(model, machine, training);
-        const std::vector<LaneWork> work = lane_work(plan.program, machine, training);
-        const auto rows = alike_micro_batches(plan.program, work);
-        CHECK(std::ranges::count_if(rows, [](const auto& row) { return row.count >= 30; }) >= 11);
-        const auto fewer = with_fewer(work, short_rows(rows, std::vector(rows.size(), 8UL)));
-        REQUIRE(fewer);
-        CHECK(3 * fewer->size() < work.size());
-        check_as_if_all(plan, machine, training);
     }
 }
