@@ -58,7 +58,7 @@ class Builder : public nlohmann::json_sax<Json> {
                 fmt::format("{}: a number is too large to be read; correct the file", file_));
         const std::size_t end = std::min(position, text_.size());
         const auto line = std::ranges::count(text_.substr(0, end), '\n') + 1;
-        const char* const what = position >= text_.size()
+        const char* const what = position > text_.size()
                                      ? "the text ends too early: is the file truncated?"
                                      : "unexpected character";
         throw InputError(fmt::format("{}: line {}: not valid JSON ({}); correct the file there",

@@ -84,7 +84,7 @@ class Packing {
             if (order == 0) std::ranges::reverse(items_);
             if (order == 1) std::ranges::stable_sort(items_, std::ranges::greater(), &Item::bytes);
         }
-        // Of 2,000 plans chosen at random ... reach this.
+        // Then beginnings at random, the same ones every time.
         std::mt19937 random(1);
         for (int i = 0; i < kBeginnings; ++i) {
             const OperationId after = items_[random() % items_.size()].first - 1;
@@ -165,8 +165,9 @@ ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough) {
         if (buffer.tier != Tier::device || buffer.bytes <= 0 ||
             (!stands && buffer.last < buffer.first))
             continue;
+        const Bytes room = plan.in_one_arena ? buffer.parts * kRoomForParts : 0;
         out.bytes[i] =
-            (buffer.bytes * scale + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+            (buffer.bytes * scale + room + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
         if (stands) {
             out.offset[i] = out.total;
             out.total += out.bytes[i];

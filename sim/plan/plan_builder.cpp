@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/arena_layout.h"
 
 namespace sluice {
 namespace {
@@ -84,17 +83,10 @@ OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
     return id;
 }
 
-Bytes PlanBuilder::with_room(Tier tier, double bytes, std::int64_t parts) const {
-    const Bytes needed = whole(bytes);
-    if (tier != Tier::device || !plan_.memory.in_one_arena || needed == 0) return needed;
-    return (needed + parts * kRoomForParts + kArenaAlignment - 1) / kArenaAlignment *
-           kArenaAlignment;
-}
-
 BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes,
                              std::int64_t parts) {
     plan_.memory.buffers.push_back(
-        {std::move(name), kind, tier, with_room(tier, bytes, parts), kNoFirst, kNoLast});
+        {std::move(name), kind, tier, whole(bytes), kNoFirst, kNoLast, parts});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
@@ -102,7 +94,7 @@ BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, dou
                                std::int64_t parts) {
     if (bytes <= 0) return kNoBuffer;
     plan_.memory.buffers.push_back(
-        {std::move(name), kind, tier, with_room(tier, bytes, parts), kWholeStep, kWholeStep});
+        {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep, parts});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 

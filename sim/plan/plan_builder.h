@@ -42,8 +42,8 @@ class PlanBuilder {
         plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on);
     }
 
-    /// The program lays the device's buffers out in one arena. Those that are added from now on
-    /// have room for the alignment of the tensors in each of their `parts`.
+    /// The program lays the device's buffers out in one arena, each with room for the alignment of
+    /// the tensors in its `parts`.
     void in_one_arena() { plan_.memory.in_one_arena = true; }
     /// A buffer that lives from the first to the last operation that uses it; never, if none does.
     BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes,
@@ -82,8 +82,6 @@ class PlanBuilder {
     std::int64_t launches(const Operation& operation) const;
 
   private:
-    Bytes with_room(Tier tier, double bytes, std::int64_t parts) const;
-
     StepPlan plan_;
     double eager_operations_per_launch_;
     AttentionKernel attention_;

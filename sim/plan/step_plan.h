@@ -27,7 +27,7 @@ enum class MemoryKind : std::uint8_t {
     optimizer_state,
     pinned_buffers,
     process,
-    gaps,  ///< between buffers that share memory one after another
+    gaps,  ///< what alignment and the places of buffers in an arena leave unused
 };
 inline constexpr int kMemoryKindCount = 10;
 const char* memory_kind_name(MemoryKind kind);
@@ -43,6 +43,7 @@ struct Buffer {
     Bytes bytes = 0;
     OperationId first = kWholeStep;
     OperationId last = kWholeStep;
+    std::int64_t parts = 1;  ///< such as micro-batches, each with tensors that are aligned
 };
 
 /// Host memory at a moment outside of a step: loading, saving. Most reports of exhausted memory

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/layers/workspace.h"
+#include "sim/plan/arena_layout.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/specs/machine/machine_spec.h"
 #include "tests/catch.h"
@@ -21,7 +22,7 @@ inline Bytes planned_bytes(const StreamedPlan& plan, BufferId id, DType type) {
 class PlannedMemory {
   public:
     PlannedMemory(const StreamedPlan& plan, BufferId id, DType type, std::int64_t parts = 1)
-        : bytes_(planned_bytes(plan, id, type) / parts),
+        : bytes_(planned_bytes(plan, id, type) / parts + kRoomForParts),
           memory_(static_cast<std::size_t>(bytes_ + kPartAlignment + kGuard), '\xFF') {}
 
     Workspace workspace() { return {begin(), bytes_}; }

@@ -72,7 +72,7 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const TransformerLayer layer(model, model.kinds.front(), training.micro_batch_block(),
                                  DType::bf16);
     const auto room = [&](BufferId id, std::int64_t parts = 1) {
-        return Workspace(at, planned_bytes(plan, id, DType::bf16) / parts);
+        return Workspace(at, planned_bytes(plan, id, DType::bf16) / parts + kRoomForParts);
     };
     NoKernels kernels;
     const Matrix x(at, DType::bf16, training.micro_batch_block().tokens(), model.hidden);

@@ -80,9 +80,12 @@ void each_plan(const std::vector<const char*>& models, Use use) {
 /// Of the arena, beyond the bytes alive at once.
 double share_of_gaps(const StepPlan& plan) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
-    const Peak peak = device_peak(plan.memory, operations);
-    return static_cast<double>(peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)]) /
-           static_cast<double>(peak.bytes);
+    const ArenaLayout layout = layout_arena(plan.memory);
+    MemoryPlan aligned = plan.memory;
+    for (std::size_t i = 0; i < aligned.buffers.size(); ++i)
+        if (layout.offset[i] >= 0) aligned.buffers[i].bytes = layout.bytes[i];
+    const Bytes alive = peak_memory(aligned, Tier::device, operations).bytes;
+    return static_cast<double>(layout.total - alive) / static_cast<double>(layout.total);
 }
 
 const std::vector<const char*> kModels = {"qwen2.5-0.5b",
@@ -136,8 +139,11 @@ TEST_CASE("arena layout: so they do where everything is kept", "[plan]") {
                 t.resident_layers = resident;
                 t.compute = compute;
                 t.kept_bits = bits;
-                const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
-                CHECK(share_of_gaps(plan) <= 0.001);
+                t.clipping = Clipping::speculative;
+                CHECK(share_of_gaps(plan_streamed(model, MachineSpec{}, t).step) <= 0.001);
+                // Gradients that wait for the norm fill the place of what forward kept.
+                t.clipping = TrainingSpec{}.clipping;
+                CHECK(share_of_gaps(plan_streamed(model, MachineSpec{}, t).step) <= 0.01);
             }
         }
     }
@@ -153,7 +159,7 @@ TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[plan]
                     {"e", MemoryKind::loss, Tier::device, kPage, 4, 0}};
     const ArenaLayout layout = layout_arena(plan);
     CHECK(layout.total == 11 * kPage);
-    CHECK(layout.offset == std::vector<Bytes>{kPage, kPage, 0, -1, -1});
+    CHECK(layout.offset == std::vector<Bytes>{kPage, 3 * kPage, 0, -1, -1});
     CHECK(layout_arena(plan, 2).total == 22 * kPage);
 }
 
