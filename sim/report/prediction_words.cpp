@@ -157,4 +157,15 @@ std::string assumption_lines(const std::vector<std::string>& sentences) {
     return out;
 }
 
+std::string users_settings_line(const Prediction& prediction) {
+    const TrainingSpec& training = prediction.asked.training;
+    std::vector<std::string> parts;
+    for (const auto& [field, value] : training.schedule->users_run)
+        parts.push_back(fmt::format("{} {}", field, option_text(training, training_option(field))));
+    return fmt::format("settings     {}: {}\n", settings_name(prediction.settings_of).words,
+                       training.schedule->ours ? "the plan that it chooses"
+                       : parts.empty()         ? "it has none to choose"
+                                               : fmt::format("{}", fmt::join(parts, ", ")));
+}
+
 }  // namespace sluice

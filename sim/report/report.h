@@ -31,6 +31,9 @@ std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& me
 /// The operations of the plan, one per line.
 std::string report_operations(const TimedPlan& timed);
 
+/// "settings     as its users run it: checkpoint_interval 4", a line of the text.
+std::string users_settings_line(const Prediction& prediction);
+
 /// "1,208 tokens/s (5 to 95%: 1,150 to 1,260)"; without the brackets if there is no band.
 std::string speed_text(const Prediction& prediction);
 /// The ends of the band; absent if there is none.

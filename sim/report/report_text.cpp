@@ -115,18 +115,6 @@ void append_cost(std::string& out, const Prediction& r) {
     out += fmt::format("             {}\n", offer_words(cost));
 }
 
-void append_users_settings(std::string& out, const Prediction& r) {
-    if (r.settings_of != SettingsOf::users) return;
-    const TrainingSpec& training = r.asked.training;
-    std::vector<std::string> parts;
-    for (const auto& [field, value] : training.schedule->users_run)
-        parts.push_back(fmt::format("{} {}", field, option_text(training, training_option(field))));
-    out += fmt::format("settings     {}: {}\n", settings_name(r.settings_of).words,
-                       training.schedule->ours ? "the plan that it chooses"
-                       : parts.empty()         ? "it has none to choose"
-                                               : fmt::format("{}", fmt::join(parts, ", ")));
-}
-
 void append_choice(std::string& out, const PlanChoice& choice) {
     out += "\n";
     if (choice.settings.empty()) {
@@ -240,7 +228,7 @@ std::string report_text(const Prediction& prediction) {
     std::string out;
     append_heading(out, prediction);
     out += "\n";
-    append_users_settings(out, prediction);
+    if (prediction.settings_of == SettingsOf::users) out += users_settings_line(prediction);
     append_fit(out, prediction, prediction.advice);
     append_speed(out, prediction, prediction.band);
     append_ahead(out, prediction);

@@ -36,6 +36,10 @@ OTHER_OPTIONS = {"--cfg", "--cpunodebind", "--membind", "--sort", "--ulimit", "-
 
 # Paths of one machine: a home, a temporary folder of somebody, a work folder.
 MACHINE_PATHS = re.compile(r"(?<![\w.~$}])/(home/(?!USER\b)\w+|Users/\w+|work/\w+|root/\w+)")
+# What waits for a time and not for the event, in a test.
+CLOCKS = re.compile(
+    r"\btimeout=\d|\bwait\(\d|\bwaitFor\w+\(\d|\bqWaitFor|\bQTRY_|\btimeout (-|\d)|\bqWait\(\d{2,}"
+)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 # What documents name in backticks as a path: it holds a slash, starts with a folder of this tree.
 NAMED_PATH = re.compile(r"`([\w.-]+(?:/[\w.*-]+)+/?)`")
@@ -109,6 +113,14 @@ class Layout(unittest.TestCase):
             if lines > SOURCE_MAX_LINES:
                 found.append(f"{path} has {lines} lines")
         self.expect_none(found, f"a source file has at most {SOURCE_MAX_LINES} lines")
+
+    def test_no_test_depends_on_the_clock(self):
+        """On a busy machine all takes longer: tests wait for the event, and ctest ends what hangs."""
+        found = []
+        for path in self.files:
+            if path.parts[0] == "tests" and path.suffix in SOURCES | {".py", ".sh"}:
+                found += [f"{path}: {clock[0]}" for clock in CLOCKS.finditer(read(path))]
+        self.expect_none(found, "a test waits for the event, however long that takes")
 
     def test_readme_is_short(self):
         self.assertLessEqual((TOP / "README.md").stat().st_size, README_MAX_BYTES)

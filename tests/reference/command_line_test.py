@@ -133,7 +133,7 @@ class CommandLine(unittest.TestCase):
     def test_a_checkpoint_without_its_record_is_not_passed_over(self):
         out = self.folder / "out"
         run = lambda **options: subprocess.run(
-            self.words(out=out, **options), capture_output=True, text=True, timeout=60
+            self.words(out=out, **options), capture_output=True, text=True
         )
         self.assertEqual(run(save_every=1).returncode, 0)
         last = out / "step-00000002"
@@ -153,7 +153,7 @@ class CommandLine(unittest.TestCase):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
         done = subprocess.run(
             self.words(out=self.folder / "out", log=self.folder / "log"),
-            capture_output=True, text=True, timeout=60, preexec_fn=limit,
+            capture_output=True, text=True, preexec_fn=limit,
         )
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("File too large", done.stderr)

@@ -29,7 +29,7 @@ class DivergenceTest(unittest.TestCase):
         usual = dict(model=MODEL, data=cls.data, device="cpu", cpu_threads=1, batch=4, seq=32)
         usual |= dict(lr_schedule="constant", clipping="exact", out=cls.folder / out)
         return subprocess.run(
-            command(**{**usual, **options}), capture_output=True, text=True, timeout=300
+            command(**{**usual, **options}), capture_output=True, text=True
         )
 
     def go_on(self, name, **options):

@@ -4,6 +4,7 @@ Bit by bit: losses and the last checkpoint. The run without kills waits for its 
 
 import itertools
 import json
+import os
 import pathlib
 import random
 import signal
@@ -18,7 +19,7 @@ from reference_model import read_shape
 from sluice_train import checkpoint_folder, command, read_log, write_tokens
 
 STEPS = 20
-KILLS = 100
+KILLS = int(os.environ.get("SLUICE_TRIALS", 30))
 RUNS_AT_ONCE = 2
 STEP_SECONDS = 0.03  # about that of a step and its checkpoint
 STATE_BYTES = (12, 8, 6)

@@ -143,7 +143,7 @@ TEST_CASE("tips: what the Tab key reaches shows its tooltip, and so does a cell"
     MainWindow& window = *driver.window;
     driver.openExample();
     window.activateWindow();
-    REQUIRE(QTest::qWaitForWindowActive(&window));
+    REQUIRE(test::wait_until([&] { return window.isActiveWindow(); }));
     auto* const confidence = window.verdict().findChild<QLabel*>(QStringLiteral("confidence"));
     confidence->setFocus(Qt::TabFocusReason);
     CHECK(test::wait_until([&] { return QToolTip::text() == confidence->toolTip(); }));
