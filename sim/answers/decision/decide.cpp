@@ -8,9 +8,7 @@
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/advise.h"
-#include "sim/base/embedded_files.h"
 #include "sim/base/input_error.h"
-#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
@@ -51,29 +49,40 @@ TrainingSpec advised(const DecisionRequest& request, const AskedMachine& asked,
     return found.nearest ? found.nearest->training : advice.given;
 }
 
-/// "gh200-480gb", "8 x h100-sxm-pcie5"; with its scenario where the request has that twice.
-std::string name_of(const DecisionRequest& request, const AskedMachine& asked) {
-    const auto machine = [](const AskedMachine& one) {
-        return format_gpus(one.gpus, one.profile.id);
-    };
-    const auto alike =
-        std::count_if(request.machines.begin(), request.machines.end(),
-                      [&](const AskedMachine& one) { return machine(one) == machine(asked); });
-    return alike == 1 ? machine(asked) : fmt::format("{} ({})", machine(asked), asked.planned.name);
+std::string machine_of(const AskedMachine& asked) {
+    return format_gpus(asked.gpus, asked.profile.id);
 }
 
-/// Names of at most kMostLetters, each another: numbered where their beginnings are equal.
-void shorten_names(std::vector<Candidate>& candidates) {
-    constexpr std::size_t kMostLetters = 30;
+/// What tells it from the others: its scenario where the request has that machine twice, and the
+/// system that was taken instead.
+std::string told_apart(const DecisionRequest& request, const AskedMachine& asked,
+                       const char* other_system) {
+    const auto alike = std::ranges::count_if(
+        request.machines, [&](auto& one) { return machine_of(one) == machine_of(asked); });
+    std::string out = alike == 1 ? "" : asked.planned.name;
+    if (other_system != nullptr) out += (out.empty() ? "" : ", ") + std::string(other_system);
+    return out;
+}
+
+/// "gh200-480gb", "8 x h100-sxm-pcie5", "h200-sxm-... (batch 32)": the machine gives way to what
+/// tells it from the others.
+void set_name(Candidate& candidate, const std::string& machine, const std::string& apart) {
+    constexpr std::size_t kMostLetters = 30, kMostApart = 17;
+    candidate.name = candidate.full_name = machine;
+    if (apart.empty()) return void(candidate.name = shortened(machine, kMostLetters));
+    candidate.full_name += fmt::format(" ({})", apart);
+    candidate.name = candidate.full_name;
+    if (candidate.name == shortened(candidate.name, kMostLetters)) return;
+    const std::string bracket = fmt::format(" ({})", shortened(apart, kMostApart));
+    candidate.name = shortened(machine, kMostLetters - bracket.size()) + bracket;
+}
+
+/// Numbers those whose shortened names are equal.
+void number_names(std::vector<Candidate>& candidates) {
     std::set<std::string> taken;
-    for (Candidate& one : candidates) {
-        one.full_name = one.name;
-        one.name = shortened(one.full_name, kMostLetters);
-        for (int number = 2; !taken.insert(one.name).second; ++number) {
-            const std::string end = fmt::format(" {}", number);
-            one.name = shortened(one.full_name, kMostLetters - end.size()) + end;
-        }
-    }
+    for (Candidate& one : candidates)
+        for (int number = 2; !taken.insert(one.name).second; ++number)
+            one.name = fmt::format("{}. {}", number, shortened(one.full_name, 26));
 }
 
 /// The plan that is first by precision_then_time(), of the systems that run there today and have
@@ -107,7 +116,6 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     Candidate out;
     out.profile = asked.profile;
     out.machine = machine;
-    out.name = name_of(request, asked);
     const bool chooses = request.chosen_beside && !asked.training;
     const CostQuery query = money_of(request, asked);
     const MachineMoney money = machine_money(asked.profile, machine, query);
@@ -117,13 +125,15 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
                               .suggestions = true,
                               .prices = prices,
                               .chosen_beside = chooses ? &*request.chosen_beside : nullptr});
+    const char* other_system = nullptr;
     if (chooses && asked.gpus == 0 && request.chooses_system() && !out.today().runs()) {
         if (const auto other = best_that_runs(request, machine, prices, *request.chosen_beside)) {
             out.prediction =
                 predict(request.model, machine, *other, {.band = Wanted::Band::always});
-            out.name += fmt::format(" ({})", other->schedule->name);
+            other_system = other->schedule->name;
         }
     }
+    set_name(out, machine_of(asked), told_apart(request, asked, other_system));
     out.cost = answer_cost(out.prediction, machine, money, query);
     out.together = full_node(out.prediction, machine, money, query);
     return out;
@@ -202,27 +212,6 @@ bool concerns(const std::string& path, const TrainingSpec& training) {
     return true;
 }
 
-ErrorPair errors(const JsonObject& record, const char* key) {
-    const JsonObject pair = record.object(key);
-    pair.allow_only({"mean", "worst"});
-    return {pair.number("mean", 0, 1000), pair.number("worst", 0, 1000)};
-}
-
-TrackRecord record_of(const JsonObject& record) {
-    record.allow_only({"date", "profile", "runs", "tokens_per_s_error_percent",
-                       "device_memory_error_percent", "host_memory_error_percent", "kendall_tau",
-                       "in_band_percent"});
-    TrackRecord out;
-    out.date = record.text("date");
-    out.profile = record.text("profile");
-    out.runs = record.text("runs");
-    out.tokens_per_s = errors(record, "tokens_per_s_error_percent");
-    out.device = errors(record, "device_memory_error_percent");
-    out.host = errors(record, "host_memory_error_percent");
-    out.band_percent = record.number("in_band_percent", 0, 100);
-    return out;
-}
-
 }  // namespace
 
 Decision decide(const DecisionRequest& request) {
@@ -237,7 +226,7 @@ Decision decide(const DecisionRequest& request) {
                                                        ? *asked.training
                                                        : on_gpus(request.training, asked.gpus)));
     }
-    shorten_names(out.candidates);
+    number_names(out.candidates);
     choose(out);
     if (!out.chosen) return out;
     compare_others(out);
@@ -278,18 +267,6 @@ std::set<std::string> numbers_used(const Candidate& c) {
     if (const auto& payment = c.cost.payment)
         out.insert(payment->inputs.begin(), payment->inputs.end());
     return out;
-}
-
-std::vector<TrackRecord> read_track_records(std::string_view json) {
-    const JsonObject root = JsonObject::parse(json, "validation/history.json");
-    root.allow_only({"schema", "records"});
-    std::vector<TrackRecord> out;
-    for (const JsonObject& record : root.objects("records")) out.push_back(record_of(record));
-    return out;
-}
-
-std::vector<TrackRecord> track_records() {
-    return read_track_records(embedded_history().front().text);
 }
 
 }  // namespace sluice

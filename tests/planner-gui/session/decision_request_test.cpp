@@ -64,8 +64,8 @@ TEST_CASE("decision request: scenarios of one machine are told apart, equal ones
     const Decision decision =
         decide(decision_request(small_scenario(), {small_scenario(), again, larger}));
     REQUIRE(decision.candidates.size() == 2);
-    CHECK(decision.candidates[0].name == "h200-sxm-pcie5-1.5tb (batch 16)");
-    CHECK(decision.candidates[1].name == "h200-sxm-pcie5-1.5tb (batch 32)");
+    CHECK(decision.candidates[0].name == "h200-sxm-pcie5-1... (batch 16)");
+    CHECK(decision.candidates[1].name == "h200-sxm-pcie5-1... (batch 32)");
     CHECK(decision.candidates[1].report().asked.training.batch == 32);
 }
 

@@ -146,7 +146,7 @@ TEST_CASE("manners: the form shows who pays how, and an owned machine costs its 
         REQUIRE(answer->cost.payment);
         CHECK(ownership_name(answer->cost.payment->ownership) == std::string(way));
     }
-    driver.type("ownership", "any");
+    driver.window->form().enter(QStringLiteral("ownership"), QStringLiteral("any"));
     CHECK(!driver.window->stack().current().money.contains("ownership"));
 }
 

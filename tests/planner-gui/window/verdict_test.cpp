@@ -167,8 +167,8 @@ TEST_CASE("verdict: a faster plan for the same batch is adopted by a click", "[w
 TEST_CASE("verdict: where the plan that would be chosen fits, it says so", "[window]") {
     const WindowDriver driver;
     PlannedScenario planned;
-    planned.model.model = "qwen2.5-7b";
-    planned.machine.machine = "rtx-4090";
+    planned.model.model = "qwen2.5-14b";
+    planned.machine.machine = "h100-sxm-pcie5";
     planned.training = {{"batch", "128"}, {"seq", "4096"}};
     REQUIRE(with_fastest_plan(planned, given_options(planned)).step);
     const auto as_given = driver.open(planned);
