@@ -83,7 +83,8 @@ TEST_CASE("side by side: half of the host memory's rate", "[cost]") {
 
 TEST_CASE("side by side: the program says what a token costs with and without others", "[cost]") {
     const std::string cost =
-        "cost --plan given --model llama-3.1-70b --machine h200-sxm-pcie5 --batch 32 ";
+        "cost --plan given --model llama-3.1-70b --machine h200-sxm-pcie5 --batch 32 "
+        "--clipping speculative ";
     const std::string text = run_sluice(cost).output;
     CHECK_THAT(text, ContainsSubstring("money    $9.02 ") &&
                          ContainsSubstring("2 such jobs side by side, limited by host memory") &&
