@@ -56,8 +56,7 @@ class Reading {
         note("model", model_mistake(asked.model));
         asked.task =
             text("task") == task_name(Task::pretrain) ? Task::pretrain : Task::full_fine_tune;
-        const QString many =
-            QObject::tr("a number of tokens such as 2B, or \"most\" that the limits allow");
+        const QString many = QObject::tr("a number of tokens such as 2B, or most");
         asked.most_tokens = text("tokens") == "most";
         if (!asked.most_tokens)
             asked.tokens = number("tokens", money_option("tokens"), many, true).value_or(1);

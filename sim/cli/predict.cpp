@@ -55,7 +55,7 @@ int run_predict(const PredictFlags& flags) {
                                              .suggestions = true,
                                              .remedies = true,
                                              .other_rates = flags.json,
-                                              .ahead = true});
+                                             .ahead = true});
     if (flags.trace_file) write_file(*flags.trace_file, report_chrome_trace(prediction));
     if (flags.timeline_file) write_file(*flags.timeline_file, to_svg(step_picture(prediction)));
     return print(flags.json ? report_json(prediction) : folded(report_text(prediction)));

@@ -1,6 +1,7 @@
 #include "sim/plan/arena_layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 namespace sluice {

@@ -16,8 +16,7 @@ constexpr std::array<Rgb, kFamilyCount> kFamilyColours = {
     kSkyBlue, kYellow, kBlue, kGreen, kPurple, kOrange, kVermilion, kMiddleGrey};
 /// In the order of MemoryKind.
 constexpr std::array<Rgb, kMemoryKindCount> kMemoryColours = {
-    kSkyBlue, kOrange, kYellow, kGreen, kPurple, kMiddleGrey, kVermilion, kBlue, kDarkGrey,
-    kBrown};
+    kSkyBlue, kOrange, kYellow, kGreen, kPurple, kMiddleGrey, kVermilion, kBlue, kDarkGrey, kBrown};
 /// Each colour is legible as a dot on white.
 constexpr std::array<Rgb, 7> kSeriesColours = {kBlue,   kVermilion, kGreen,     kPurple,
                                                kOrange, kSkyBlue,   kMiddleGrey};

@@ -197,22 +197,18 @@ class StreamedDeclaration {
 
     void declare_kept() {
         const std::int64_t parts = t_.micro_batches_of_a_pass();
+        const auto room = static_cast<double>(parts * (kRoomForParts + kArenaAlignment));
         double largest_leaving = 0, leaving = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const bool leaves = keeps_on_host(model_, t_, layer);
             const double bytes =
                 kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
-            if (leaves) {
-                largest_leaving = std::max(largest_leaving, bytes);
-                leaving += bytes + static_cast<double>(parts * (kRoomForParts + kArenaAlignment));
-            }
+            if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes + room;
+            BufferId& there = buffers_.kept.emplace_back(kNoBuffer);
             if (const auto place = kept_beside_visit(buffers_.visit_places, layer))
-                buffers_.kept.push_back(buffers_.visits[static_cast<std::size_t>(place->visit)]);
-            else
-                buffers_.kept.push_back(
-                    bytes > 0 && !leaves
-                        ? build_.device_buffer("kept for backward", Kind::activations, bytes, parts)
-                        : kNoBuffer);
+                there = buffers_.visits[static_cast<std::size_t>(place->visit)];
+            else if (bytes > 0 && !leaves)
+                there = build_.device_buffer("kept for backward", Kind::activations, bytes, parts);
         }
         if (largest_leaving == 0) return;
         build_.on_host("kept for backward", Kind::activations, leaving);

@@ -231,7 +231,7 @@ TEST_CASE("start page: a field that is wrong says so, and nothing is asked", "[w
     type(window, "tokens", "many");
     QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);
     CHECK(window.startPage().row("tokens")->mistake() ==
-          QStringLiteral("\"many\": enter a number of tokens such as 2B."));
+          QStringLiteral("\"many\": enter a number of tokens such as 2B, or most."));
     type(window, "tokens", "2 B");
     type(window, "owned", "our server");
     QTest::mouseClick(window.startPage().findButton(), Qt::LeftButton);

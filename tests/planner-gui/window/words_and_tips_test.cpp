@@ -101,7 +101,7 @@ TEST_CASE("words: the window names fields, not flags, in whatever it shows", "[w
     PlannedScenario bought = example_scenario();
     bought.model.model = "qwen2.5-14b";
     bought.machine.machine = "b200-sxm";
-    bought.money["buy"] = "1";
+    bought.money["ownership"] = "buy";
     window.stack().add(bought);
     driver.settled();
     check_words(window, "bought");

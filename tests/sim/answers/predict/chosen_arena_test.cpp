@@ -39,7 +39,7 @@ class RandomQuestion {
         TrainingSpec& t = out.training;
         t.sequence = std::int64_t{128} << below(7);
         t.batch = below(4) == 0 ? 1 + below(48) : 1 << below(6);
-        t.clipping = static_cast<Clipping>(below(3));
+        t.clipping = static_cast<Clipping>(below(4));
         t.state_bytes = kStatePrecisions[static_cast<std::size_t>(below(5))].bytes;
         if (out.machine.gpu.fp8_gemm_flops_per_s > 0 && below(2) == 0) t.compute = Compute::fp8;
         if (t.compute == Compute::fp8 && below(2) == 0) t.head_gradients = Compute::fp8;

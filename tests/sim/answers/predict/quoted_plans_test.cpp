@@ -51,5 +51,5 @@ TEST_CASE("quotes: host memory that costs more changes the plan in every answer"
                    ContainsSubstring("host_kept_layers " + std::to_string(layers)));
     }
     // The whole node is paid anyway, or each GPU's part of its memory.
-    CHECK(kept[0] > kept[1]);
+    CHECK(kept[0] > 2 * kept[1]);
 }
