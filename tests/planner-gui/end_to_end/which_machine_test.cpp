@@ -7,6 +7,7 @@
 #include <QTabBar>
 #include <QTableView>
 #include <QToolButton>
+#include <QWindow>
 
 #include "planner-gui/pages/compare_page.h"
 #include "planner-gui/pages/timeline_page.h"
