@@ -10,7 +10,8 @@ namespace {
 
 const std::string kMachine = "h200-sxm-pcie5-2tb";
 const std::string kAsked =
-    " --model llama-3.1-70b --layers 40 --batch 64 --micro-batch 64 --passes 1 --deferred-layers 0 "
+    " --model llama-3.1-70b --layers 40 --clipping speculative --batch 64 --micro-batch 64 "
+    "--passes 1 --deferred-layers 0 "
     "--host-gradient-slabs 4 --machine " +
     kMachine;
 
