@@ -80,6 +80,12 @@ std::vector<AskedMachine> read_machines(const ReportFlags& flags, const PlannedS
     return out;
 }
 
+/// Clusters train with a schedule of their own, which has other options than that of one GPU.
+PlannedScenario of_clusters(PlannedScenario asked) {
+    asked.training.try_emplace("schedule", schedule_with(&ScheduleRecord::several_gpus)->name);
+    return asked;
+}
+
 void check_training(const TrainingSpec& training) {
     if (training.schedule->several_gpus || training.gpus != 1)
         throw InputError(
@@ -126,7 +132,8 @@ DecisionRequest read_request(const ReportFlags& flags) {
     if (flags.advise)
         request.advise = advice_request(asked);
     else
-        request.training = read_training(asked);
+        request.training =
+            read_training(flags.clusters.size() == machines ? of_clusters(asked) : asked);
     if (!flags.advise && flags.plan.chooses(flags.scenario))
         request.chosen_beside = given_options(asked);
     check_training(request.advise ? request.advise->given : request.training);
