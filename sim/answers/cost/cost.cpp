@@ -136,6 +136,10 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     const bool for_years = payment.kind == OfferKind::reserved;
     cost.usd_at_once =
         for_years ? payment.usd_per_hour * kReservedYears * kHoursOfAYear : payment.price_usd;
+    if (payment.pays_electricity())
+        cost.most_hours = terms.years * kHoursOfAYear * terms.utilization;
+    else if (for_years)
+        cost.most_hours = kReservedYears * kHoursOfAYear;
     cost.tokens_per_s = report.tokens_per_s();
     if (energy) {
         const double watts = energy->total() / report.step.seconds;

@@ -2,6 +2,7 @@
 // predicted step and the price that is asked for or known.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct RunCost {
     Banded spent;  ///< all that is paid for it: of a purchase the price, of a contract its years
     double usd_at_once = 0;         ///< the fixed part of `spent`
     double usd_per_hour_after = 0;  ///< of the run, beside that
+    /// Hours of training that a machine of one's own, or a contract of years, has in all.
+    double most_hours = std::numeric_limits<double>::infinity();
     Banded usd_per_million_tokens;
     double usd_per_hour = 0;  ///< with electricity if the owner pays it
     double tokens_per_s = 0;

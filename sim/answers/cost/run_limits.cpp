@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "sim/base/format.h"
 
@@ -60,8 +59,8 @@ std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& 
 }
 
 double tokens_within(const RunLimits& limits, const RunCost& run, bool priced) {
-    double out = std::numeric_limits<double>::infinity();
-    if (limits.days) out = *limits.days * kSecondsOfADay * run.tokens_per_s;
+    double out = run.most_hours * kSecondsOfAnHour * run.tokens_per_s;
+    if (limits.days) out = std::min(out, *limits.days * kSecondsOfADay * run.tokens_per_s);
     if (!limits.usd) return out;
     if (!priced) return 0;
     const double left = *limits.usd - run.usd_at_once;

@@ -22,8 +22,8 @@ inline bool meets(const CostAnswer& cost) {
     return meets(cost.limits, cost.run, cost.payment.has_value());
 }
 
-/// The most tokens of a run that meets the limits; infinite without limits, 0 where the budget does
-/// not pay what must be paid at once, or no price is known.
+/// The most tokens of a run that meets the limits, within RunCost::most_hours. Infinite for a rent
+/// without limits; 0 where the budget does not pay what must be paid at once, or no price is known.
 double tokens_within(const RunLimits& limits, const RunCost& run, bool priced);
 /// The same run of another number of tokens.
 RunCost run_of_tokens(RunCost run, double tokens);

@@ -278,6 +278,19 @@ TEST_CASE("run limits: a purchase meets a budget with its whole price", "[cost]"
     // A dollar is left for electricity: 5 hours.
     CHECK(tokens_within(enough, run, true) == Approx(5 * 3.6e6));
     CHECK(tokens_within(three, run, true) == 0);
+    // No more than the hours in which it trains: five years, 80% of them.
+    const double of_years = 5 * 8766 * 0.8 * 3.6e6;
+    const RunLimits rich{.days = {}, .usd = 1e9};
+    CHECK(tokens_within(rich, run, true) == Approx(of_years));
+    CHECK(tokens_within({.days = 1, .usd = 1e9}, run, true) == Approx(86.4e6));
+    // The power, and with it the price of an hour, is not known.
+    const RunCost unknown =
+        run_cost(thousand_tokens_a_second(), payment, 3.6e6, std::nullopt, terms);
+    CHECK(tokens_within(rich, unknown, true) == Approx(of_years));
+    payment.ownership = Ownership::own;
+    payment.price_usd = 0;
+    const RunCost own = run_cost(thousand_tokens_a_second(), payment, 3.6e6, energy, terms);
+    CHECK(tokens_within(rich, own, true) == Approx(of_years));
     const RunCost longer = run_of_tokens(run, 2 * 3.6e6);
     CHECK(longer.usd.value == Approx(2.4));
     CHECK(longer.spent.value == Approx(4699.4));
