@@ -29,22 +29,28 @@ Prediction beside_others(const Prediction& alone, const MachineSpec& machine) {
     return out;
 }
 
-/// A machine of one's own may have another number of GPUs than a node of the profile.
-bool has_own_number(const CostQuery& query) {
-    return query.gpus_paid && (query.price_usd || query.owns());
+/// A machine that is bought or owned may have another number of GPUs than a node of the profile.
+/// Empty if it is rented, or if its number is not given.
+std::optional<double> own_number(const Prediction& report, const MachineMoney& money,
+                                 const CostQuery& query) {
+    if (!query.gpus_paid) return std::nullopt;
+    if (query.owns()) return query.gpus_paid;  // even if its power is not known
+    const std::optional<Payment> payment = payment_of(money, query, report);
+    const bool buys = payment ? payment->ownership == Ownership::buy : query.buys();
+    return buys ? std::optional(purchase(money.prices, query, report.share).gpus) : std::nullopt;
 }
 
-/// What one of the jobs pays if the whole node is paid for.
+/// One job's part, if the whole node is paid for.
 std::optional<Payment> part_of_payment(const Prediction& report, const NodeShare& share,
                                        const MachineMoney& money, const CostQuery& query,
-                                       double jobs) {
+                                       std::optional<double> own_gpus, double jobs) {
     if (query.usd_per_hour) return std::nullopt;  // its part of the node is not known
     Prediction whole;
     whole.asked = report.asked;
     whole.share = share;
     whole.share.gpus = share.node_gpus;
     CostQuery all = query;
-    if (!has_own_number(query)) all.gpus_paid.reset();
+    all.gpus_paid = own_gpus;
     if (query.offer &&
         !holds(find_offer(money.prices, *query.offer, report.asked.machine_id), whole.share))
         return std::nullopt;  // it rents parts of a node alone
@@ -76,8 +82,10 @@ std::pair<double, NodePart> jobs_of_a_node(const NodeShare& share, double cores)
 std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& machine,
                                   const MachineMoney& money, const CostQuery& query) {
     NodeShare share = report.share;
-    if (has_own_number(query)) share.node_gpus = *query.gpus_paid;
-    if (share.node_gpus <= 1 || share.nodes() > 1 || !report.plan.fit.fits()) return std::nullopt;
+    if (share.nodes() > 1 || !report.plan.fit.fits()) return std::nullopt;
+    const std::optional<double> own_gpus = own_number(report, money, query);
+    share.node_gpus = own_gpus.value_or(share.node_gpus);
+    if (share.node_gpus <= 1) return std::nullopt;
     // A host with less memory than the node has as it is sold holds fewer jobs.
     const Fit::OfTier& host = report.plan.fit.host;
     share.host_memory = std::max(
@@ -89,7 +97,7 @@ std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& m
         out.jobs == 1 ? report : beside_others(report, part_of_a_node(machine, out.jobs));
     out.tokens_per_s = each.tokens_per_s();
     out.of_alone = out.tokens_per_s / report.tokens_per_s();
-    if (auto payment = part_of_payment(report, share, money, query, out.jobs))
+    if (auto payment = part_of_payment(report, share, money, query, own_gpus, out.jobs))
         out.paid = paid_run(each, machine, money, query, *std::move(payment));
     return out;
 }

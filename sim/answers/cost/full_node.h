@@ -19,9 +19,8 @@ struct FullNode {
 
 /// The node with as many jobs as its GPUs, host memory and cores allow. Each is simulated with its
 /// part of cores and host memory bandwidth; jobs beyond the number of sockets share a socket's
-/// bandwidth. With less host memory than
-/// the node is sold with, that decides. Empty if the node is not known, has one GPU, or the plan
-/// does not fit.
+/// bandwidth. With less host memory than the node is sold with, that decides. Empty if the node is
+/// not known, has one GPU, or the plan does not fit.
 std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& machine,
                                   const MachineMoney& money, const CostQuery& query);
 

@@ -72,6 +72,20 @@ TEST_CASE("side by side: an own machine has the GPUs that it has", "[cost]") {
     CHECK(jobs() == 0);  // it shares the machine with no other
 }
 
+TEST_CASE("side by side: a purchase in parts has the GPUs that are paid for", "[cost]") {
+    const std::string cost =
+        "cost --model qwen2.5-7b --layers 8 --machine mi300x --plan given --batch 8 ";
+    const std::string bought = cost + "--ownership buy --node-usd 50000 ";
+    CHECK_THAT(run_sluice(bought).output, ContainsSubstring("pays for 8 of 8 GPUs") &&
+                                              ContainsSubstring("8 such jobs side by side"));
+    CHECK_THAT(
+        run_sluice(bought + "--gpus-paid 2").output,
+        ContainsSubstring("pays for 2 of 2 GPUs") && ContainsSubstring("2 such jobs side by side"));
+    // A rent of two GPUs leaves the others of the node to other jobs.
+    CHECK_THAT(run_sluice(cost + "--ownership rent --gpus-paid 2").output,
+               ContainsSubstring("8 such jobs side by side"));
+}
+
 TEST_CASE("side by side: half of the host memory's rate", "[cost]") {
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     const MachineSpec half = with_faster(machine, part::host_memory, 0.5);
