@@ -47,6 +47,8 @@ Purchase of_systems(const SystemPrice& system, double memory_gb, const CostQuery
     const double more_gb = std::max(0.0, memory_gb - system.memory_gb);
     if (query.node_usd)
         out.origin += "; --node-usd has no effect, as the system's price includes its node";
+    if (query.gpus_paid && *query.gpus_paid != out.gpus)
+        out.origin += "; --gpus-paid has no effect, as systems are bought whole";
     if (more_gb == 0) {
         if (query.memory_usd_per_gb)
             out.origin +=

@@ -156,6 +156,15 @@ TEST_CASE("purchase: host memory beyond a system's is bought in sizes that there
     query.node_usd = 5'000;
     CHECK(purchase(prices, query, {1, 8}).origin.find("--node-usd has no effect") !=
           std::string::npos);
+    const auto says_no_effect = [&] {
+        return purchase(prices, query, {1, 8}).origin.find("--gpus-paid has no effect") !=
+               std::string::npos;
+    };
+    query.gpus_paid = 8;  // as in the system
+    CHECK(!says_no_effect());
+    query.gpus_paid = 2;
+    CHECK(says_no_effect());
+    query.gpus_paid.reset();
     prices.gpu_usd = 9'000;
     CHECK(purchase(prices, query, {1, 8}).usd == Approx(77'000));
 }
