@@ -110,8 +110,10 @@ void say_what_power_is_counted(CostAnswer& answer, double train, double paid,
               "predicted so"
             : "no step's energy was measured on this machine");
     if (paid > train)
-        answer.assumptions.push_back(fmt::format(
-            "{:g} GPUs that are paid for and do not train draw idle power", paid - train));
+        answer.assumptions.push_back(
+            fmt::format("{:g} {} idle power", paid - train,
+                        paid - train == 1 ? "GPU that is paid for and does not train draws"
+                                          : "GPUs that are paid for and do not train draw"));
     if (power.host_assumption.empty()) return;
     const double each = power.host_w.value_or(0);
     answer.assumptions.push_back(
