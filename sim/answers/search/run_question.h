@@ -113,7 +113,7 @@ bool meets(const RunQuestion& question, const RunWay& one);
 /// that meets deadline and budget, the fastest of them if that is another, a cheaper one with
 /// smaller states, and the next cheapest on another machine. The others have states in fp32, if any
 /// such way meets both. If none meets both: the one that misses them by the least, the cheapest in
-/// time, and the fastest within the budget. Of most_tokens: those that train the most, on
+/// time, and the fastest within the budget. With most_tokens: those that train the most, on
 /// different machines. Empty if nothing fits.
 std::vector<RunPick> pick_ways(const RunQuestion& question, const std::vector<RunWay>& candidates);
 

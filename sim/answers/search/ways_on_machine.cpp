@@ -45,7 +45,7 @@ bool is_owned(const RunQuestion& question, const PlannedMachine& machine) {
     return machine.machine == question.owned && machine == owned_machine(question);
 }
 
-/// Of the owned machine, whose node has so many.
+/// The number that the user owns, else all of the machine's node.
 std::int64_t gpus_owned(const RunQuestion& question, const MachineSpec& node) {
     return question.owned_gpus.value_or(static_cast<std::int64_t>(node.host.gpus));
 }
@@ -210,7 +210,11 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
                      const PlannedMachine& machine, const std::function<void(RunWay)>& found) {
     asked.machine = machine;
     bool any = false;
+    std::vector<PlannedScenario> told;
     const auto tell = [&](RunWay one) {
+        const PlannedScenario& planned = one.answer->planned;
+        if (std::ranges::find(told, planned) != told.end()) return;
+        told.push_back(planned);
         any = true;
         const auto bought = bought_instead(question, one);
         found(std::move(one));

@@ -71,12 +71,16 @@ std::vector<std::string> commands_of(const RunWay& one) {
 }
 
 /// The command that compares the picks which are paid for and have full states, each once; "" if
-/// fewer than two are left.
+/// fewer than two are left. With the most tokens, those of the first pick.
 std::string report_command(const RunQuestion& question, const std::vector<RunWay>& ways,
                            const std::vector<RunPick>& picks) {
     std::string machines;
     std::size_t count = 0;
     std::set<std::string> named;
+    RunQuestion of_tokens = question;
+    if (question.most_tokens && !picks.empty())
+        of_tokens.tokens = ways[picks.front().candidate].run.tokens;
+    const PlannedScenario run = run_scenario(of_tokens);
     for (const RunPick& pick : picks) {
         const RunWay& one = ways[pick.candidate];
         if (one.owned || one.is_bought() || !one.has_full_states() ||
@@ -91,8 +95,7 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
     }
     return count < 2 ? ""
                      : fmt::format("./dev run sluice report{}{}{} --out choice.html",
-                                   scenario_flags(run_scenario(question)), machines,
-                                   money_flags(run_scenario(question)));
+                                   scenario_flags(run), machines, money_flags(run));
 }
 
 }  // namespace
@@ -173,6 +176,12 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     add("Tried with one GPU alone, since it is not known which GPUs are connected how fast", alone);
     add("Tried with one node alone, since the rate of the network is not known", one_node);
     add("Left out, since no program that runs there today has a plan that fits", without);
+    if (!question.owned.empty() && std::ranges::none_of(ways, &RunWay::owned))
+        out += fmt::format(
+            " Your machine {} has no plan: no program that runs there today has one that fits, or "
+            "a "
+            "number of the machine is not known.",
+            question.owned);
     return out;
 }
 

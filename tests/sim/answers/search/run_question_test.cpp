@@ -2,8 +2,11 @@
 #include "sim/answers/search/run_question.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/answers/search/ways_on_machine.h"
+#include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"
 #include "tests/sim/base/program_run.h"
 
@@ -74,6 +77,36 @@ TEST_CASE("run question: with the most tokens, those that train the most", "[sea
     question.limits.usd.reset();
     CHECK_THROWS_WITH(all_ways(question),
                       ContainsSubstring("--tokens is most, but neither --days nor --budget"));
+}
+
+TEST_CASE("run question: with the most tokens, each way once, and no run without an end",
+          "[search]") {
+    RunQuestion question;
+    question.model = "llama-3.2-1b";
+    question.most_tokens = true;
+    question.limits.usd = 5000;
+    // The power of the first, which is bought, is not known.
+    for (const char* machine : {"apple-m3-ultra", "h200-sxm-pcie5"}) {
+        CAPTURE(machine);
+        std::vector<PlannedScenario> told;
+        ways_on_machine(question, run_scenario(question), {machine, {}, {}},
+                        [&](const RunWay& one) {
+                            CHECK(std::isfinite(one.run.tokens));
+                            CHECK(std::ranges::count(told, one.answer->planned) == 0);
+                            told.push_back(one.answer->planned);
+                        });
+        CHECK(!told.empty());
+    }
+}
+
+TEST_CASE("run question: an owned machine without a plan is told", "[search]") {
+    RunQuestion question;
+    question.model = "llama-3.2-1b";
+    question.owned = "gh200-480gb";
+    CHECK_THAT(ways_summary(question, {}),
+               ContainsSubstring("Your machine gh200-480gb has no plan: "));
+    question.owned.clear();
+    CHECK_THAT(ways_summary(question, {}), !ContainsSubstring("Your machine"));
 }
 
 TEST_CASE("run question: what is bought counts with its whole price", "[search]") {
