@@ -61,7 +61,7 @@ Claim read_claim(const JsonObject& object) {
                        "host_memory_gb", "storage_gb", "storage_read_gb_per_s",
                        "storage_write_gb_per_s", "tokens_per_s", "speedup", "gpu_busy"});
     Claim claim;
-    // What a machine can do at best: no update waits for the norm.
+    // A claim is of a machine at its best: no update waits for the norm.
     claim.training.clipping = Clipping::speculative;
     claim.id = object.text("id");
     claim.says = object.text("says");

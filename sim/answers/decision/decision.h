@@ -71,7 +71,7 @@ struct DecisionRequest {
     bool chooses_system() const {
         return chosen_beside && !chosen_beside->contains("schedule") && !planned_too;
     }
-    /// Of several machines, with settings of their own.
+    /// Whether one of several machines has settings of its own.
     bool has_own_settings() const {
         return machines.size() > 1 && std::ranges::any_of(machines, [](const AskedMachine& one) {
                    return one.training.has_value();

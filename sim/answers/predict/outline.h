@@ -1,5 +1,5 @@
-// What is kept of a prediction in a list of many? All but the operations and buffers of its plan
-// and when they ran: for 128 micro-batches of 80 layers they take tens of MB, and only the pages of
+// A list of many predictions keeps all of each but the operations and buffers of its plan and when
+// they ran: for 128 micro-batches of 80 layers they take tens of MB, and only the pages of
 // one open scenario read them.
 #pragma once
 

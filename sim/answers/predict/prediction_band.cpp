@@ -61,7 +61,7 @@ bool uses_storage(const StepProgram& program) {
         });
 }
 
-/// Of the GPUs between which the plan has collectives; one GPU if it has none.
+/// The GPUs between which the plan has collectives; one GPU if it has none.
 GpuGroup joined_gpus(const StepProgram& program, const TrainingSpec& training,
                      const MachineSpec& machine) {
     const bool joins = std::ranges::any_of(

@@ -42,7 +42,7 @@ class AheadSearch {
     bool is_worth_it() const { return is_worth(ahead_, waits_); }
     const TrainingSpec& best() const { return best_; }
     Seconds waits() const { return waits_; }
-    /// Of a step that waits; empty if the training does not fit.
+    /// The time of a step that waits; empty if the training does not fit.
     std::optional<Seconds> waits(const TrainingSpec& training) const {
         if (!space_.fitting(training)) return std::nullopt;
         return time(training, ClippedStep::waits);
@@ -95,8 +95,8 @@ class AheadSearch {
                                    });
     }
 
-    /// What layers keep passes through two places on the device, for which micro-batches are
-    /// smaller, or a resident layer leaves.
+    /// The tensors that layers keep pass through two places on the device, for which micro-batches
+    /// are smaller, or a resident layer leaves.
     std::optional<TrainingSpec> in_parts(TrainingSpec training, std::int64_t parts,
                                          std::int64_t less) const {
         const std::int64_t sequences = training.micro_batch_sequences();

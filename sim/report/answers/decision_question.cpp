@@ -1,4 +1,4 @@
-// What does a decision ask?
+// The question that a decision asks.
 #include <fmt/format.h>
 
 #include "sim/answers/cost/run_limits.h"
