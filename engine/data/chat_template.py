@@ -11,8 +11,7 @@ MARKED_TEMPLATE = re.compile(r"\{%[-+]?\s*generation\b")
 
 class ChatTemplate:
     def __init__(self, tokenizer):
-        """Of transformers."""
-        self.used = tokenizer
+        self.used = tokenizer  # of transformers
         added = tokenizer.added_tokens_decoder.values()
         self.special = [token.content for token in added if token.special]
         self.rendered_roles = set()  # whose text is known to be rendered
@@ -38,19 +37,23 @@ class ChatTemplate:
         """None for a part of a chat that the template refuses."""
         try:
             return self._render(messages, tools, prompts)
+        except MemoryError:
+            raise
         except Exception:  # a template is a program, which may fail in any way
             return None
 
     def _in_the_form_that_renders(self, chat):
         try:
             return chat, self._whole(chat)
+        except MemoryError:
+            raise
         except Exception as error:
             other = as_openai_writes(chat)
             if other == chat:
                 raise
             try:
                 return other, self._whole(other)
-            except BadInput:
+            except (BadInput, MemoryError):
                 raise
             except Exception:
                 raise error from None
@@ -81,7 +84,7 @@ class ChatTemplate:
         mark = mark_beside(whole)
         for turn, message in enumerate(messages):
             text, role = message.get("content"), message["role"]
-            # Of an answer, some templates leave out the thoughts before a call on purpose.
+            # Some templates leave out an answer's thoughts before a call on purpose.
             if role == "assistant" or not isinstance(text, str) or not text.strip():
                 continue
             found = whole.find(text.strip(), place)
@@ -181,7 +184,7 @@ class ChatTemplate:
         )
 
     def _length_of_end(self, after, answered):
-        """Of the special token that ends an answer, and of the blanks that the template adds."""
+        """The special token that ends an answer, and the blanks that the template adds."""
         blank = len(after) - len(after.lstrip())
         tokens = [len(token) for token in self.special if after.startswith(token, blank)]
         end = blank + max(tokens) if tokens else 0

@@ -8,7 +8,7 @@ class Tokens:
 
     def __init__(self, ids, learned):
         self.ids, self.learned = array.array("I", ids), bytearray(learned)
-        # What comes before is another document, from which nothing is to be predicted.
+        # Another document comes before, from which nothing is to be predicted.
         self.learned[:1] = b"\0"
         self.starts = array.array("q", [0])
 

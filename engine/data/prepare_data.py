@@ -13,7 +13,7 @@ from bad_input import BadInput, first_line, shortened
 from conversation import COLUMNS, conversation
 from packing import Packing
 from records import records
-from token_file import TokenFile, check_free, give_names, partial, parts_of
+from token_file import STOPPING, TokenFile, check_free, give_names, partial, parts_of, signals_held
 from tokenizer import Tokenizer
 
 LONGEST_SEQUENCE = 2**24
@@ -102,6 +102,8 @@ def documents(path, tokenizer):
             tokens = document_tokens(record, tokenizer)
         except BadInput as error:
             raise BadInput(f"{place}: {error}") from None
+        except MemoryError:
+            raise
         except Exception as error:  # a template is a program, which may fail in any way
             raise BadInput(f"{place}: cannot be tokenized ({reason(error, record)})") from None
         yield place, tokens
@@ -138,8 +140,9 @@ def prepare(given):
     chosen = random.Random(given.seed)
     outputs = []
     try:
-        for name in names:
-            outputs.append(TokenFile(name, tokenizer.vocabulary))
+        with signals_held():  # so that each file that is made is known to the end
+            for name in names:
+                outputs.append(TokenFile(name, tokenizer.vocabulary))
         packings = [Packing(output, given.seq, tokenizer.padding()) for output in outputs]
         for path in given.files:
             for place, tokens in documents(path, tokenizer):
@@ -153,8 +156,9 @@ def prepare(given):
             output.complete()
         give_names(outputs)
     finally:
-        for output in outputs:
-            output.remove_partial()
+        with signals_held():
+            for output in outputs:
+                output.remove_partial()
     return [str(output) for output in outputs]
 
 
@@ -164,7 +168,9 @@ def stop(number, frame):
 
 def main():
     """The exit status, after a sentence if it is not 0."""
-    signal.signal(signal.SIGTERM, stop)
+    for number in STOPPING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup asks
+            signal.signal(number, stop)
     if sys.stdout:  # closed by: >&-
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
     given = arguments()

@@ -65,7 +65,7 @@ def decoded(raw, place):
 
 
 def object_of(pairs):
-    """Of JSON, whose names must differ: else all but one value would be lost."""
+    """A JSON object. Its names must differ: else all but one value would be lost."""
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
@@ -123,7 +123,7 @@ class JsonText:
 
 
 def json_records(path, columns):
-    """Of an array, or one object after the other."""
+    """The objects of an array, or those that follow each other."""
     with path.open(encoding="utf-8-sig") as file:
         text = JsonText(file)
         is_array = text.next() == "["
@@ -160,6 +160,8 @@ def parquet_rows(path, columns):
             for row in batch.to_pylist():
                 number += 1
                 yield f"{path} row {number}", without_nulls(row)
+    except MemoryError:
+        raise
     except Exception as error:  # of a damaged file; pyarrow's and Python's own
         if names is None:
             raise BadInput(f"{path}: is no Parquet file ({first_line(error)})") from None
@@ -170,8 +172,8 @@ def parquet_rows(path, columns):
 
 
 def without_nulls(value, kept=()):
-    """Arrow gives every object of a column the keys of all, with nulls. What lies under the keys
-    `kept` stays as it is."""
+    """Arrow gives every object of a column the keys of all, with nulls. Values under the keys
+    `kept` stay as they are."""
     if isinstance(value, dict):
         return {
             key: one if key in kept else without_nulls(one, kept)

@@ -15,6 +15,24 @@ HEADER_INTS = 256
 UINT16 = dict(magic=20240520, version=1, dtype="<u2")
 UINT32 = dict(magic=20240801, version=7, dtype="<u4")
 MOST_TOKENS = 2**31 - 1  # of the header's int32
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def signals_held():
+    """A signal that stops the run does so after the block. A mask would not do: it holds for one
+    thread, and the libraries have others, any of which may take the signal."""
+    came = []
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    for number in STOPPING:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)
 
 
 def parts_of(path):
@@ -27,31 +45,33 @@ def partial(part):
     return part.with_name(part.name + ".partial")
 
 
-def is_written_here(part):
-    """Whether what lies there is such a file by its first bytes, so that it may be replaced."""
-    with part.open("rb") as file:
+def is_written_here(part, found):
+    """Whether `found`, a part or its partial, is such a file by its first bytes, so that it may be
+    replaced."""
+    with found.open("rb") as file:
         first = file.read(2**16)
     if not first:
         return True
     if part.suffix == ".mask":
         return set(first) <= {0, 1}
     if part.suffix == ".documents":
-        return first[:8] == bytes(8) and part.stat().st_size % 8 == 0
+        is_cut = found.stat().st_size % 8 != 0
+        return not any(first[:8]) and (not is_cut or found == partial(part))
     magic = int.from_bytes(first[:4], "little")
     return magic in (UINT16["magic"], UINT32["magic"])
 
 
 def check_free(path):
     """Throws BadInput unless a token file may be written there."""
-    for part in parts_of(path):
-        if not os.path.lexists(part) or part.is_symlink() and not part.exists():
+    for part, found in [(part, name) for part in parts_of(path) for name in (part, partial(part))]:
+        if not os.path.lexists(found) or found.is_symlink() and not found.exists():
             continue
-        if not part.is_file():
-            kind = "folder" if part.is_dir() else "device"
-            raise BadInput(f"--out {path}: {part} is a {kind}; give another name")
-        if not is_written_here(part):
+        if not found.is_file():
+            kind = "folder" if found.is_dir() else "device"
+            raise BadInput(f"--out {path}: {found} is a {kind}; give another name")
+        if not is_written_here(part, found):
             raise BadInput(
-                f"--out {path}: {part} exists and is no file of ./dev data; remove it, or give "
+                f"--out {path}: {found} exists and is no file of ./dev data; remove it, or give "
                 "another name"
             )
 
@@ -156,16 +176,14 @@ class TokenFile:
 
 def give_names(files):
     """To complete TokenFiles. Token files go first and come last: a run that is killed meanwhile
-    leaves no token file with the mask of another, nor new tokens beside an old held-out share."""
-    signals = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    try:
-        for file in files:
-            file.path.unlink(missing_ok=True)
-        for part in [part for file in files for part in file.parts[1:]] + [f.path for f in files]:
-            os.replace(partial(part), part)
-        folder = os.open(files[0].path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+    leaves no token file with the mask of another, nor new tokens beside an old held-out share.
+    From here on no signal stops the run: it has done its work."""
+    for number in STOPPING:
+        signal.signal(number, signal.SIG_IGN)
+    for file in files:
+        file.path.unlink(missing_ok=True)
+    for part in [part for file in files for part in file.parts[1:]] + [f.path for f in files]:
+        os.replace(partial(part), part)
+    folder = os.open(files[0].path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)

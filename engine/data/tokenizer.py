@@ -21,6 +21,8 @@ class Tokenizer:
             self.used = transformers.AutoTokenizer.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False
             )
+        except MemoryError:
+            raise
         except Exception as error:  # of several libraries, each with its own kinds
             raise BadInput(
                 f"--model {folder}: its tokenizer cannot be read ({first_line(error)}); "

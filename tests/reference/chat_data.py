@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import pathlib
+import signal
 import sys
 import tempfile
 import unittest
@@ -17,6 +18,7 @@ import transformers
 SCRIPT = pathlib.Path(__file__).parents[2] / "engine/data/prepare_data.py"
 sys.path.append(str(SCRIPT.parent))
 import prepare_data  # noqa: E402
+import token_file  # noqa: E402
 
 TEMPLATE = (
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
@@ -51,6 +53,12 @@ def save_llama(folder):
     torch.manual_seed(1)
     transformers.LlamaForCausalLM(config).bfloat16().save_pretrained(folder)
     return fast
+
+
+def keep_signals(test):
+    """A run that is complete ignores signals; the tests after `test` must not."""
+    for number in token_file.STOPPING:
+        test.addCleanup(signal.signal, number, signal.getsignal(number))
 
 
 def chat(i):
@@ -95,6 +103,7 @@ class ChatTest(unittest.TestCase):
         cls.chats.write_text("".join(chat_line(i) for i in range(40)))
 
     def prepared(self, *words):
+        keep_signals(self)
         out = self.folder / f"{self._testMethodName}.bin"
         given = map(str, (*words, "--out", out, "--model", self.model))
         with contextlib.redirect_stdout(io.StringIO()):

@@ -1,4 +1,4 @@
-"""What does a run do when its GPU fails? Needs a GPU: statuses of the driver are injected by
+"""How does a run end when its GPU fails? Needs a GPU: statuses of the driver are injected by
 driver_fault.c, and once a kernel does what it must not."""
 
 import os

@@ -1,17 +1,31 @@
 """Do texts and chats become the right tokens, mask and documents?"""
 
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import unittest
 import unittest.mock
 
 import numpy
+import transformers
 
-from chat_data import SCRIPT, ChatTest, chat, chat_line, prepare_data, read, read_documents
+from chat_data import (
+    SCRIPT,
+    ChatTest,
+    chat,
+    chat_line,
+    keep_signals,
+    prepare_data,
+    read,
+    read_documents,
+    token_file,
+)
 
 MARKED = (
     "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}{% generation %}"
@@ -219,17 +233,80 @@ class PrepareDataTest(ChatTest):
             given.unlink()
 
     def test_a_run_that_is_stopped_leaves_nothing(self):
-        many = self.folder / "many.jsonl"
-        many.write_text(self.chats.read_text() * 5000)
-        words = [many, "--model", self.model, "--out", self.folder / "stopped.bin"]
-        with subprocess.Popen([sys.executable, SCRIPT, *words], stderr=subprocess.PIPE) as run:
-            partial = self.folder / "stopped.bin.partial"
-            while run.poll() is None and not partial.exists():
-                pass
-            run.terminate()
-            said = run.stderr.read().decode()
-        self.assertEqual((run.returncode, said), (130, "dev data: stopped; nothing was written\n"))
-        self.assertEqual(list(self.folder.glob("stopped.bin*")), [])
+        moments = [
+            [(os, "open")],  # a file is made
+            [(token_file.TokenFile, "_write_header")],  # all three are
+            [(prepare_data.Packing, "add")],
+            [(os, "fsync")],
+            [(prepare_data.Packing, "add"), (os, "unlink")],  # a second signal, while files go
+        ]
+        for moment in moments:
+            for number in token_file.STOPPING:
+                with self.subTest(moment=moment, number=number):
+                    done = self.signalled("stopped.bin", moment, number)
+                    self.assertEqual(done, (130, "", "dev data: stopped; nothing was written\n"))
+                    self.assertEqual(list(self.folder.glob("stopped*")), [])
+
+    def test_a_run_that_is_complete_is_not_stopped(self):
+        for number in token_file.STOPPING:
+            for moment in ((os, "replace"), (token_file.TokenFile, "remove_partial")):
+                with self.subTest(moment=moment, number=number):
+                    status, said, errors = self.signalled("complete.bin", [moment], number)
+                    self.assertEqual((status, errors), (0, ""))
+                    self.assertRegex(said, "complete.bin: 34 documents.*\n.*complete-validation.bin: 6 doc")
+                    self.assertEqual(len(list(self.folder.glob("complete*"))), 6)
+
+    def signalled(self, out, moments, number):
+        """Status, output and errors of a run that gets the signal after each call of functions."""
+        for one, handler in zip(token_file.STOPPING, (signal.default_int_handler, 0, 0)):
+            keep_signals(self)
+            signal.signal(one, handler)
+
+        def then_signal(function):
+            def call(*words, **more):
+                result = function(*words, **more)
+                if function is not real_open or str(words[0]).endswith(".partial"):
+                    os.kill(os.getpid(), number)
+                return result
+
+            return call
+
+        real_open = os.open
+        words = [self.chats, "--model", self.model, "--out", self.folder / out]
+        words += ["--held-out", "0.3"]
+        output, errors = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+        with contextlib.ExitStack() as stack:
+            patch = unittest.mock.patch.object
+            stack.enter_context(patch(sys, "argv", [str(SCRIPT), *map(str, words)]))
+            for owner, name in moments:
+                stack.enter_context(patch(owner, name, then_signal(getattr(owner, name))))
+            stack.enter_context(contextlib.redirect_stdout(output))
+            stack.enter_context(contextlib.redirect_stderr(errors))
+            status = prepare_data.main()
+        output.seek(0)
+        return status, output.read(), errors.getvalue()
+
+    def test_a_full_memory_is_told(self):
+        render = transformers.PreTrainedTokenizerBase, "apply_chat_template"
+        for (owner, name), effect in (
+            ((transformers.AutoTokenizer, "from_pretrained"), MemoryError),
+            ((prepare_data.Tokenizer, "chat"), MemoryError),
+            (render, ["a chat", MemoryError]),
+        ):
+            with (
+                self.subTest(name),
+                unittest.mock.patch.object(owner, name, side_effect=effect),
+                self.assertRaises(MemoryError),
+            ):
+                self.prepared(self.chats)
+
+    def test_a_file_with_the_name_of_a_partial_is_not_replaced(self):
+        mine = self.folder / "own.bin.partial"
+        mine.write_text("my notes")
+        done = self.run_program(self.chats, out="own.bin")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("own.bin.partial exists and is no file of ./dev data", done.stderr)
+        self.assertEqual(mine.read_text(), "my notes")
 
     def test_files_are_written_where_nobody_reads_the_output(self):
         for close in (lambda: os.close(1), lambda: os.dup2(os.open("/dev/full", os.O_WRONLY), 1)):

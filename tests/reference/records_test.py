@@ -5,6 +5,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 
 import byte_tokenizer  # noqa: F401  (finds the modules of engine/data)
 import records
@@ -133,6 +134,20 @@ class RecordsTest(unittest.TestCase):
         ]
         self.write_parquet({"messages": [turns], "text": [None]})
         self.assertEqual(self.read("a.parquet"), [{"messages": turns}])
+
+    @needs_pyarrow
+    def test_a_full_memory_is_not_the_fault_of_the_file(self):
+        import pyarrow.parquet
+
+        self.write_parquet({"text": ["one"]})
+        for name in ("__init__", "iter_batches"):
+            with (
+                unittest.mock.patch.object(
+                    pyarrow.parquet.ParquetFile, name, side_effect=pyarrow.ArrowMemoryError
+                ),
+                self.assertRaises(MemoryError),
+            ):
+                self.read("a.parquet")
 
     @needs_pyarrow
     def test_a_damaged_page_is_the_fault_of_its_file(self):

@@ -1,4 +1,4 @@
-"""What does a model of the Llama, Mistral, Qwen2 or Qwen3 family compute?
+"""How does a model of the Llama, Mistral, Qwen2 or Qwen3 family compute its logits?
 
 Plain PyTorch with autograd, from the shapes in config.json and tensors under their Hugging Face
 names. reference_model_test.py holds it against transformers' own classes.
@@ -33,7 +33,7 @@ class ModelShape:
 
 
 def read_shape(folder):
-    """Of the model saved in `folder`."""
+    """The shape of the model that is saved in `folder`."""
     config = json.loads((pathlib.Path(folder) / "config.json").read_text())
     family = config["model_type"]
     layers = config["num_hidden_layers"]

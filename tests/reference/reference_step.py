@@ -1,4 +1,4 @@
-"""What do the trainer's steps compute? Its rounding, around PyTorch's autograd, clip_grad_norm_ and
+"""How does the trainer compute a step? Its rounding, around PyTorch's autograd, clip_grad_norm_ and
 AdamW.
 
 Masters are fp32, weights are masters rounded to bf16; gradients of weights are rounded to bf16
@@ -41,7 +41,8 @@ class ReferenceRun:
 
 
 def learning_rate_at(s, step):
-    """Of `step`, from 1: rises to the peak at warmup_steps, is final_fraction of it at the last."""
+    """`step` counts from 1. The rate rises to the peak at warmup_steps and ends at final_fraction
+    of it."""
     if step <= s.warmup_steps:
         return s.learning_rate * step / s.warmup_steps
     if s.schedule == "constant":

@@ -80,7 +80,7 @@ def read_log(path):
 
 
 def read_batches(path, sequences, seq):
-    """Of a --dump-batches file: for each step the int32 ids of its inputs, then of its targets."""
+    """A --dump-batches file holds a step's int32 ids: those of its inputs, then of its targets."""
     ids = numpy.fromfile(path, "<i4").reshape(-1, 2, sequences, seq)
     return [tuple(torch.from_numpy(part.astype("i8")) for part in step) for step in ids]
 

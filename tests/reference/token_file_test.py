@@ -11,11 +11,13 @@ import numpy
 import byte_tokenizer  # noqa: F401  (finds the modules of engine/data)
 import token_file
 from bad_input import BadInput
+from chat_data import keep_signals
 from packing import Packing, Tokens
 
 
 class TokenFileTest(unittest.TestCase):
     def setUp(self):
+        keep_signals(self)
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
@@ -131,6 +133,17 @@ class TokenFileTest(unittest.TestCase):
             ):
                 token_file.check_free(self.out)
             part.write_bytes(before)
+            other = token_file.partial(part)
+            other.write_text("my notes")
+            with self.assertRaisesRegex(
+                BadInput, f"o.bin{end}.partial exists and is no file of ./dev data"
+            ):
+                token_file.check_free(self.out)
+            self.assertEqual(other.read_text(), "my notes")
+            for length in (0, 3, len(before) - 1):  # as a run that was killed leaves it
+                other.write_bytes(before[:length] if length != 3 or end else b"")
+                token_file.check_free(self.out)
+            other.unlink()
         (self.folder / "o.bin.mask").unlink()
         (self.folder / "o.bin.mask").mkdir()
         with self.assertRaisesRegex(BadInput, "o.bin.mask is a folder"):
