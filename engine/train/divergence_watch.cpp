@@ -63,6 +63,7 @@ void DivergenceWatch::judge_loss(std::int64_t step, double loss) {
         const double deviations = 3 * std::sqrt(m.loss_variance) * (1 + 20 / seen);
         const double rise = std::max(deviations, 0.05 * m.lowest_loss + 0.05);
         const double knows_nothing = m.lowest_loss + 2 * deviations < guess_ ? guess_ : INFINITY;
+        const bool row_ends = m.loss_rise.since.has_value();
         extend(m.loss_rise, step, loss > std::min(m.lowest_loss + rise, knows_nothing),
                loss > std::min(m.lowest_loss + 2 * rise, knows_nothing));
         if (m.loss_rise.since) {
@@ -71,15 +72,32 @@ void DivergenceWatch::judge_loss(std::int64_t step, double loss) {
             const bool is_lost = steps >= 2 && loss > knows_nothing;
             const bool lasts = steps >= 3 && m.loss_rise.is_sure;
             has_diverged_ = has_diverged_ || is_lost || (lasts && loss > m.lowest_loss + 4 * rise);
+            // No more, or one odd batch would hide all that follows.
+            m.worse_loss = std::min(loss, m.lowest_loss + 2 * rise);
             return;
         }
+        if (row_ends) learn(m.worse_loss);
     }
+    learn(loss);
+}
+
+void DivergenceWatch::learn(double loss) {
+    DivergenceMemory& m = memory_;
     const double above = loss - m.loss;
     const double share = 1 / static_cast<double>(std::min(m.steps + 1, kMemory));
     m.loss += share * above;
     m.loss_variance = (1 - share) * (m.loss_variance + share * above * above);
     if (m.steps + 1 == kFirstJudged || (m.steps >= kFirstJudged && m.loss < m.lowest_loss))
         m.lowest_loss = m.loss;
+}
+
+void DivergenceWatch::continue_from(const DivergenceMemory& memory,
+                                    std::span<const RecentStep> recent) {
+    memory_ = memory;
+    if (memory.steps > 0 || recent.empty()) return;
+    for (const RecentStep& one : recent) add(0, one.loss, one.gradient_norm, 1);
+    for (WorseSteps* row : {&memory_.norm, &memory_.loss_rise, &memory_.no_gradient}) *row = {};
+    has_diverged_ = false;
 }
 
 std::optional<std::int64_t> DivergenceMemory::worse_since() const {

@@ -4,8 +4,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace sluice {
+
+/// Loss and norm of a step.
+struct RecentStep {
+    double loss = 0, gradient_norm = 0;
+    bool operator==(const RecentStep&) const = default;
+};
 
 /// Steps in a row that look worse than those before.
 struct WorseSteps {
@@ -14,13 +21,14 @@ struct WorseSteps {
     bool operator==(const WorseSteps&) const = default;
 };
 
-/// What is known of the steps so far. A checkpoint keeps it, so that a run that goes on judges its
-/// first step as it would have without the end between.
+/// Facts known from the steps so far. A checkpoint keeps them, so that a run that goes on judges
+/// its first step as it would have without the end between.
 struct DivergenceMemory {
     std::int64_t steps = 0;              ///< that are in the numbers below
     double norm_log = 0;                 ///< typical logarithm of the norm
-    double loss = 0, loss_variance = 0;  ///< typical, of steps that looked well
+    double loss = 0, loss_variance = 0;  ///< typical
     double lowest_loss = 0;              ///< that was ever typical
+    double worse_loss = 0;  ///< of the last step in loss_rise, if it enters the numbers
     WorseSteps norm, loss_rise, no_gradient;
     bool operator==(const DivergenceMemory&) const = default;
 
@@ -37,25 +45,29 @@ struct DivergenceMemory {
 ///   since norms change their size in a run that is well.
 /// - a loss above the lowest typical one, by 3 standard deviations and 5% of it and more; far
 ///   worse: by twice that, or about the logarithm of the vocabulary, which is the loss of a model
-///   that knows nothing. It stays so until a later loss is as good.
+///   that knows nothing. It stays so until a later loss is as good. The last of these
+///   losses, lowered to the limit of far worse, then enters mean and deviation: batches vary so.
 /// - a norm of 0 after others, as of a model whose units are all off.
 class DivergenceWatch {
   public:
     explicit DivergenceWatch(std::int64_t vocabulary);
 
-    /// Of each step in turn: its loss, its norm before clipping, and the targets that count. A
-    /// number that is not finite is far worse.
+    /// Each step in turn: its loss, its norm before clipping, and the targets that count. A number
+    /// that is not finite is far worse.
     void add(std::int64_t step, double loss, double norm, std::int64_t targets);
 
     /// Whether the last steps, and not one batch among good ones, say that the model is lost.
     bool has_diverged() const { return has_diverged_; }
 
     const DivergenceMemory& memory() const { return memory_; }
-    void continue_from(const DivergenceMemory& memory) { memory_ = memory; }
+    /// An older version saved no memory. `recent`, its last steps, are then learned from, without a
+    /// verdict on them.
+    void continue_from(const DivergenceMemory& memory, std::span<const RecentStep> recent = {});
 
   private:
     void judge_norm(std::int64_t step, double norm);
     void judge_loss(std::int64_t step, double loss);
+    void learn(double loss);
 
     double guess_;  ///< about the loss of a model that knows nothing
     DivergenceMemory memory_;

@@ -70,14 +70,15 @@ nlohmann::ordered_json divergence_json(const DivergenceMemory& memory) {
                                {"norm_log", memory.norm_log},
                                {"loss", memory.loss},
                                {"loss_variance", memory.loss_variance},
-                               {"lowest_loss", memory.lowest_loss}};
+                               {"lowest_loss", memory.lowest_loss},
+                               {"worse_loss", memory.worse_loss}};
     for (const auto& [key, row] : kWorseSteps)
         if ((memory.*row).since)
             out[key] = {{"since", *(memory.*row).since}, {"is_sure", (memory.*row).is_sure}};
     return out;
 }
 
-/// Nothing is known where an older version wrote the record.
+/// Nothing is known where an older version wrote the record: DivergenceWatch::continue_from().
 DivergenceMemory read_divergence(const JsonObject& record) {
     DivergenceMemory memory;
     const auto found = record.object_or_none("divergence");
@@ -87,6 +88,8 @@ DivergenceMemory read_divergence(const JsonObject& record) {
     memory.loss = found->number("loss", -kLargestLoss, kLargestLoss);
     memory.loss_variance = found->number("loss_variance", 0, kLargestLoss);
     memory.lowest_loss = found->number("lowest_loss", -kLargestLoss, kLargestLoss);
+    memory.worse_loss =
+        found->number_or_none("worse_loss", -kLargestLoss, kLargestLoss).value_or(memory.loss);
     for (const auto& [key, row] : kWorseSteps)
         if (const auto one = found->object_or_none(key))
             memory.*row = {one->integer("since", 0, kLargest), one->boolean_or("is_sure", false)};

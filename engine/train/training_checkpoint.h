@@ -89,11 +89,6 @@ std::vector<std::int64_t> checkpoint_steps(const std::string& out);
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
                               std::int64_t in_doubt);
 
-struct RecentStep {
-    double loss = 0, gradient_norm = 0;
-    bool operator==(const RecentStep&) const = default;
-};
-
 /// Everything except parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done

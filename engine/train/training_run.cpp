@@ -95,7 +95,8 @@ void WholeRun::decide_ahead() {
     if (training_.clipping != Clipping::automatic) return state_.ahead.reset();
     if (!state_.ahead) state_.ahead = {settings_.expected && settings_.expected->step_ahead};
     ahead_ = AheadRule(*state_.ahead);
-    if (state_.ahead->allowed && settings_.expected && settings_.expected->step_ahead)
+    if (settings_.on_spike != OnSpike::skip && state_.ahead->allowed && settings_.expected &&
+        settings_.expected->step_ahead)
         say(
             fmt::format("where nothing is clipped, updates begin before the norm is known: {} a "
                         "step\n",
@@ -112,7 +113,7 @@ void WholeRun::start_parameters() {
         saved->plan = state_.plan;
         state_ = *std::move(saved);
         spikes_.continue_from(state_.recent);
-        divergence_.continue_from(state_.divergence);
+        divergence_.continue_from(state_.divergence, state_.recent);
         sampler_->seek(state_.data_position);
         // One high norm may be that of a single batch.
         const DivergenceMemory& was = state_.divergence;

@@ -144,7 +144,10 @@ void WholeRun::judge(const StepRecord& record) {
     if (record.outcome.finite && !stops) {
         if (record.spike) reports_->note(spike_words(record, settings_.spike_deviations));
         const bool is_known = !diverged_.empty();
-        diverged_ = divergence_.has_diverged() ? diverged_words(record, divergence_.memory()) : "";
+        if (divergence_.has_diverged())
+            diverged_ = diverged_words(record, divergence_.memory());
+        else if (!divergence_.memory().far_worse_since())
+            diverged_.clear();  // not at once: a loss near the limit would be told many times
         if (!diverged_.empty() && !is_known) {
             if (saver_) saver_->wait();  // the checkpoint that is in doubt, too
             reports_->note(diverged_ + advice());

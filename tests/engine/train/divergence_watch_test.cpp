@@ -1,6 +1,7 @@
 #include "engine/train/divergence_watch.h"
 
 #include <cmath>
+#include <random>
 
 #include "tests/catch.h"
 
@@ -126,6 +127,59 @@ TEST_CASE("divergence watch: few steps that are alike make no judge of the next"
     for (const double loss : {0.9, 1.0, 0.95, 1.0, 0.92}) run.add(loss, 1);
     for (int i = 0; i < 20; ++i) run.add(i % 2 == 0 ? 1.5 : 0.9, 1);
     CHECK_FALSE(run.watch.has_diverged());
+}
+
+TEST_CASE("divergence watch: batches of two kinds are no divergence", "[train]") {
+    for (const unsigned seed : {1U, 2U, 3U, 4U, 5U}) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);  // its numbers are the same everywhere
+        const auto below_one = [&] { return static_cast<double>(random()) / 4294967296.0; };
+        Run run;
+        int told = 0;
+        for (int i = 0; i < 2000; ++i) {
+            const bool is_odd = i >= 5 && below_one() < 0.2;
+            run.add(is_odd ? 2.0 : 0.6 * (0.94 + 0.12 * below_one()), 1);
+            told += run.watch.has_diverged() ? 1 : 0;
+        }
+        CHECK(told == 0);
+    }
+}
+
+TEST_CASE("divergence watch: losses that get far worse are told in the third step", "[train]") {
+    for (const double loss : {4.0, 5.5, 66.0}) {
+        CAPTURE(loss);
+        Run run;
+        run.calm(100, 2.5, 1);
+        while (!run.watch.has_diverged() && run.step < 200) run.add(loss, 1);
+        CHECK(run.step == (loss > 5.49 ? 102 : 103));
+        CHECK(run.since() == 101);
+    }
+}
+
+TEST_CASE("divergence watch: one odd batch does not hide a divergence after it", "[train]") {
+    Run run;
+    run.calm(100, 2.5, 1);
+    run.add(66, 30);
+    run.calm(121, 2.5, 1);
+    for (int i = 0; i < 3; ++i) run.add(4, 1);
+    CHECK(run.since() == 122);
+    CHECK(run.watch.has_diverged());
+}
+
+TEST_CASE("divergence watch: without a memory it learns from the last steps", "[train]") {
+    std::vector<RecentStep> recent(10, {2.5, 1});
+    recent.push_back({66, 30});
+    Run run;
+    run.watch.continue_from({}, recent);
+    CHECK_FALSE(run.watch.memory().worse_since());
+    CHECK_FALSE(run.watch.has_diverged());
+    run.step = 400;
+    run.add(66, 30);
+    CHECK(run.since() == 401);
+    // One that has a memory needs no more.
+    Run other;
+    other.watch.continue_from(run.watch.memory(), recent);
+    CHECK(other.watch.memory() == run.watch.memory());
 }
 
 TEST_CASE("divergence watch: a run that goes on judges its first step", "[train]") {

@@ -39,6 +39,15 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
     TrainingState state{30, 480, std::numeric_limits<std::uint64_t>::max(),
                         R"({"z":1e-08,"a":[1,{"y":2,"b":"c"}]})"};
     state.recent = {{2.5, 0.1}, {1.0 / 3, 1e-300}}, state.ahead = {true, 17, {199, 3}};
+    state.divergence = {.steps = 29,
+                        .norm_log = -0.7,
+                        .loss = 1.0 / 7,
+                        .loss_variance = 0.03,
+                        .lowest_loss = 2.2,
+                        .worse_loss = 5.1,
+                        .norm = {28, true},
+                        .loss_rise = {27, false},
+                        .no_gradient = {26, true}};
     saved.fill(1);
     loaded.fill(2);
     save_checkpoint(temp.path("new/out"), model, saved.store, state, 1);
@@ -51,6 +60,7 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
     CHECK(found.seed == state.seed);
     CHECK(found.settings == state.settings);
     CHECK((found.recent == state.recent && found.ahead == state.ahead));
+    CHECK(found.divergence == state.divergence);
 }
 
 }  // namespace
