@@ -50,15 +50,17 @@ void tighten(std::optional<T>& limit, T found) {
     limit = limit ? std::min(*limit, found) : found;
 }
 
-/// `used`: of the group; `statistics`: a file with its parts, of which `droppable` are caches.
+/// `used`: by the group. `statistics`: a file with its parts; with `prefix`, active_file and
+/// inactive_file are its page cache, which the kernel drops for others.
 void tighten_memory(ControlGroupLimits& limits, std::optional<std::int64_t> bytes,
                     std::optional<std::int64_t> used, const std::string& statistics,
-                    std::string_view droppable) {
+                    const std::string& prefix) {
     if (!bytes || *bytes <= 0 || *bytes >= kNoLimit) return;
     tighten(limits.memory, Bytes{*bytes});
     if (!used) return;
-    const std::string_view cached = field(statistics, droppable).value_or("");
-    const Bytes held = *used - parse_integer(cached).value_or(0);
+    Bytes held = *used;
+    for (const char* cached : {"inactive_file", "active_file"})
+        held -= parse_integer(field(statistics, prefix + cached).value_or("")).value_or(0);
     tighten(limits.memory_available, std::clamp<Bytes>(*bytes - held, 0, *bytes));
 }
 
@@ -75,7 +77,7 @@ void read_version_2(const SystemFiles& files, const std::string& folder,
     for (const char* limit : {"/memory.max", "/memory.high"})
         tighten_memory(limits, files.integer(folder + limit),
                        files.integer(folder + "/memory.current"),
-                       files.text(folder + "/memory.stat"), "inactive_file");
+                       files.text(folder + "/memory.stat"), "");
     const std::string cpu = files.text(folder + "/cpu.max");  // "200000 100000", or "max 100000"
     const std::size_t blank = cpu.find(' ');
     if (blank != std::string::npos)
@@ -95,7 +97,7 @@ ControlGroupLimits read_control_group_limits(const SystemFiles& files) {
          folders_of("sys/fs/cgroup/memory", group_path(groups, "memory")))
         tighten_memory(limits, files.integer(folder + "/memory.limit_in_bytes"),
                        files.integer(folder + "/memory.usage_in_bytes"),
-                       files.text(folder + "/memory.stat"), "total_inactive_file");
+                       files.text(folder + "/memory.stat"), "total_");
     for (const char* mount :
          {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpuacct,cpu"})
         for (const std::string& folder : folders_of(mount, group_path(groups, "cpu")))

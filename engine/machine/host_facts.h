@@ -15,7 +15,7 @@ namespace sluice {
 
 struct ControlGroupLimits {
     std::optional<Bytes> memory;  ///< empty: no limit
-    /// What such a limit leaves beside the memory that its group uses and cannot drop.
+    /// Left by such a limit beside the memory that its group uses and cannot drop.
     std::optional<Bytes> memory_available;
     std::optional<double> cpus;  ///< CPU time per second, in CPUs; empty: no limit
 };

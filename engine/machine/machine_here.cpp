@@ -24,11 +24,11 @@ constexpr Bytes kProcessWithoutGpu = 520'000'000;
 Bytes capacity_of(const HostFacts& facts, std::optional<Bytes> host_memory) {
     const auto shown = [](Bytes bytes) { return format_bytes(static_cast<double>(bytes)); };
     if (const auto limit = facts.limits.memory; host_memory && limit && *host_memory > *limit)
-        throw InputError(
-            fmt::format("--host-memory is {}, but the control group of this process allows {}, and "
-                        "the kernel kills a process that takes more; give {}B or less, or raise "
-                        "the limit ({})",
-                        shown(*host_memory), shown(*limit), *limit, kHowToRaiseLimit));
+        throw InputError(fmt::format(
+            "--host-memory is {}, but the control group of this process allows {}, and "
+            "the kernel kills or slows down a process that takes more; give {}B or less, or raise "
+            "the limit ({})",
+            shown(*host_memory), shown(*limit), *limit, kHowToRaiseLimit));
     if (!host_memory) host_memory = host_memory_capacity(facts);
     if (host_memory) return *host_memory;
     throw InputError(

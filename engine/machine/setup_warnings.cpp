@@ -158,7 +158,8 @@ std::optional<std::string> host_memory_hint(const HostFacts& facts, Bytes host_b
     const auto capacity = host_memory_capacity(facts);
     if (const auto words = control_group_words(facts); words && *capacity < host_bytes)
         return fmt::format(
-            "host memory: {}, and the kernel kills a process that takes more; raise the limit ({})",
+            "host memory: {}, and the kernel kills or slows down a process that takes more; raise "
+            "the limit ({})",
             *words, kHowToRaiseLimit);
     if (!facts.memory_may_grow || !capacity || *capacity >= host_bytes) return std::nullopt;
     return fmt::format(

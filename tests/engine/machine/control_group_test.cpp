@@ -42,14 +42,16 @@ TEST_CASE("control group: what others in it use is not available", "[machine]") 
         .file("proc/meminfo", "MemTotal: 16777216 kB\nMemAvailable: 16000000 kB\n")
         .file("sys/fs/cgroup/job/memory.max", "4294967296\n")
         .file("sys/fs/cgroup/job/memory.current", "3221225472\n")
-        .file("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 1073741824\n");
+        .file("sys/fs/cgroup/job/memory.stat",
+              "anon 1\ninactive_file 536870912\nactive_file 536870912\n");
     CHECK(limits_of(two).memory_available == 2 * kGiB);
     CHECK(read_host_facts(two.root()).memory_available == 2 * kGiB);
     one.file("proc/self/cgroup", "4:memory:/\n")
         .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "4294967296\n")
         .file("sys/fs/cgroup/memory/memory.usage_in_bytes", "3221225472\n")
         .file("sys/fs/cgroup/memory/memory.stat",
-              "inactive_file 5\ntotal_inactive_file 1073741824\n");
+              "inactive_file 5\nactive_file 7\ntotal_inactive_file 536870912\n"
+              "total_active_file 536870912\n");
     CHECK(limits_of(one).memory_available == 2 * kGiB);
 }
 

@@ -75,11 +75,12 @@ TEST_CASE("machine here: no more memory than the control group allows is believe
     HostFacts facts = facts_here();
     facts.limits.memory = 4'000'000'000;
     CHECK(machine_here(facts, kGpu, 4'000'000'000).host.memory_capacity == 4'000'000'000);
-    CHECK_THROWS_WITH(machine_here(facts, kGpu, 64'000'000'000),
-                      "--host-memory is 64.0 GB, but the control group of this process allows 4.0 "
-                      "GB, and the kernel kills a process that takes more; give 4000000000B or "
-                      "less, or raise the limit (docker run --memory, the memory that the job "
-                      "requests)");
+    CHECK_THROWS_WITH(
+        machine_here(facts, kGpu, 64'000'000'000),
+        "--host-memory is 64.0 GB, but the control group of this process allows 4.0 "
+        "GB, and the kernel kills or slows down a process that takes more; give 4000000000B or "
+        "less, or raise the limit (docker run --memory, the memory that the job "
+        "requests)");
 }
 
 TEST_CASE("machine here: unknown memory is asked for", "[machine]") {

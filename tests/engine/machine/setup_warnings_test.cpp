@@ -37,7 +37,8 @@ TEST_CASE("setup warnings: the control group's memory is too small", "[machine]"
         facts.memory_may_grow = grows;
         CHECK(host_memory_hint(facts, kNeeds.host_bytes) ==
               "host memory: the control group of this process allows 68.7 GB of the machine's "
-              "137.4 GB, and the kernel kills a process that takes more; raise the limit (docker "
+              "137.4 GB, and the kernel kills or slows down a process that takes more; raise the "
+              "limit (docker "
               "run --memory, the memory that the job requests)");
     }
     facts.limits.memory = 100'000'000'000;
