@@ -59,8 +59,8 @@ std::string create_watch_folder(std::string folder) {
                                      folder, error.message()));
     if (const std::string page = page_path(folder); !may_be_replaced(page))
         throw InputError(fmt::format(
-            "--watch {}: {} is no page of sluice-train, which would replace it; move it away, or "
-            "give another folder",
+            "--watch {}: {} is no page of this version of sluice-train, which would replace it; "
+            "remove it if an older version wrote it, or give another folder",
             folder, page));
     return folder;
 }

@@ -83,8 +83,8 @@ TEST_CASE("watch: a page of something else is not replaced, also not through a l
     };
     std::filesystem::copy_file(own, page);
     CHECK(refusal() == "--watch " + temp.path("w") + ": " + page +
-                           " is no page of sluice-train, which would replace it; move it away, or "
-                           "give another folder");
+                           " is no page of this version of sluice-train, which would replace it; "
+                           "remove it if an older version wrote it, or give another folder");
     for (const std::string& target : {own, temp.path("gone"), temp.path("w")}) {
         std::filesystem::remove(page);
         std::filesystem::create_symlink(target, page);
