@@ -43,7 +43,7 @@ RunPlan kept_plan(const PlannedScenario& given, const SavedPlan& saved) {
                         error.what(), saved.folder));
     }
     const auto settings = changed_settings(training_values(given), training_values(plan.asked));
-    say(fmt::format("plan of {}: {}; --plan auto chooses anew\n", saved.folder,
+    say(fmt::format("plan of {}: {}; --plan auto chooses another\n", saved.folder,
                     settings.empty() ? "as given" : setting_flags(settings)));
     return plan;
 }

@@ -13,7 +13,7 @@ namespace sluice {
 /// document, ascending from 0, the index of its first token.
 class DocumentFile {
   public:
-    /// Of the token file `path`, which has `tokens` and, if that is known, `documents`. Throws
+    /// That of the token file `path`, which has `tokens` and, if that is known, `documents`. Throws
     /// InputError if there is none, or if its size cannot be right.
     DocumentFile(const std::string& path, std::int64_t tokens, std::int64_t documents = 0);
 

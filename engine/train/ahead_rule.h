@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// What a run remembers of its clipping, in checkpoints too.
+/// The part of its clipping that a run remembers, in checkpoints too.
 struct AheadState {
     bool allowed = false;         ///< the run gains by updates that begin early
     std::int64_t calm_steps = 0;  ///< the last ones, of which none was clipped
@@ -17,19 +17,18 @@ struct AheadState {
 };
 
 /// A step that began early and clips is corrected: its updates are taken back and done again. The
-/// optimizer then has more work, by 1.7 times that of all updates at most (adam_part.h), which is
-/// at most 1.7 steps that wait. So any kWindow steps take 1.7% longer at most, whatever the
+/// optimizer then has more work, by 1.7 times that of all updates at most, which is at
+/// most 1.7 steps that wait. So any kWindow steps take 1.7% longer at most, whatever the
 /// gradients do. The plan may give up 0.5% more by its prediction,
 /// sim/answers/predict/step_ahead.h.
 class AheadRule {
   public:
     static constexpr std::int64_t kCalm = 4, kWindow = 200, kMostCorrected = 2;  // steps
-    static constexpr double kMostCost = 1.7;  ///< of a correction, in steps that wait
 
     explicit AheadRule(AheadState state = {}) : state_(std::move(state)) {}
 
     bool next_is_ahead() const;
-    /// Of each step in turn: whether its updates began early, and whether it was clipped.
+    /// Each step in turn: whether its updates began early, and whether it was clipped.
     void add(bool ahead, bool clipped);
     const AheadState& state() const { return state_; }
 

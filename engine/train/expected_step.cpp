@@ -123,7 +123,7 @@ ExpectedStep parse_expected_step(const std::string& text, const std::string& fil
             lane->has("exposed_s") ? lane->number("exposed_s", 0, kMost) : 0};
     }
     out.rates = read_rates(root, out.step);
-    out.step_ahead = root.number_or_none("step_if_nothing_is_clipped_s", 0, kMost);
+    out.step_ahead = root.number_or_none("step_if_nothing_is_clipped_s", kShortest, kLongest);
     return out;
 }
 

@@ -29,8 +29,8 @@ struct ExpectedStep {
     /// With --clipping auto, a step that clips nothing; empty: it is as long, or nearly.
     std::optional<Seconds> step_ahead;
 
-    /// Of a step whose updates began before its norm was known, or waited for it. Lanes and rates
-    /// are of those that wait.
+    /// The prediction of a step whose updates began before its norm was known, or waited for it.
+    /// Lanes and rates are those of steps that wait.
     ExpectedStep of(bool ahead) const;
 };
 

@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-/// Of a step whose loss or gradient is not finite.
+/// For a step whose loss or gradient is not finite.
 std::string divergence_words(const StepRecord& record);
-/// Of a run that has_diverged() with finite numbers, after the step of `record`.
+/// For a run that has_diverged() with finite numbers, after the step of `record`.
 std::string diverged_words(const StepRecord& record, const DivergenceMemory& memory);
 std::string spike_words(const StepRecord& record, double deviations);
 /// Whether a step and a checkpoint fit in --grace, and else what a signal will cost: a sentence.

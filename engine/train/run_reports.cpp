@@ -106,8 +106,8 @@ TimedPlan RunReports::not_measured() const {
 std::string RunReports::why_not_measured() const {
     return fmt::format(
         "no step was measured: it takes two in a row after the first {} that are not redone, "
-        "corrected, skipped, saved or validated, and {} were done, {} of them so; give more "
-        "--steps",
+        "corrected, skipped, saved or validated, and that both waited for the norm or both "
+        "updated early; {} were done, {} of them redone or the like; give more --steps",
         kWarmUp, format_number_of(steps_, "step"), disturbed_steps_);
 }
 

@@ -31,7 +31,7 @@ constexpr std::array kOtherKinds = {
     OtherKind{".weight_packed", kQuantized},
 };
 
-/// What programs write before the names of a model that they wrap.
+/// Prefixes that programs write before the names of a model that they wrap.
 struct Wrapper {
     std::string_view prefix;
     const char* words;
@@ -58,7 +58,7 @@ class Mismatch {
              const ModelSpec& model)
         : file_(file), tensors_(tensors), model_(model) {}
 
-    /// From what explains all of it to what is said of one tensor.
+    /// A fault of the whole file is named before one of a single tensor.
     void refuse() const {
         refuse_other_kind();
         refuse_empty();

@@ -89,7 +89,9 @@ class SpikeTest(unittest.TestCase):
         for tensor, values in theirs.items():
             self.assertTrue((ours[tensor] == values).all(), tensor)
 
-    def test_skipping_needs_exact_clipping(self):
+    def test_skipping_needs_updates_that_wait_for_the_norm(self):
+        for clipping in ("exact", "auto"):
+            self.run_to_its_end(clipping, steps=2, on_spike="skip", clipping=clipping)
         done = self.run_to_its_end("no", 2, on_spike="skip", clipping="speculative")
         self.assertRegex(done.stderr, "^sluice-train: --on-spike skip .* give --clipping auto")
         done = self.run_to_its_end("no", 2, on_spike="often")

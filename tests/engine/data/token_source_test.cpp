@@ -179,7 +179,7 @@ TEST_CASE("tokens: a mask that is a link to nothing is refused, not passed over"
     CHECK(tokens_error({file}) == file +
                                       ".mask: is a link to a file that does not exist; restore "
                                       "the file, or remove the link");
-    // What the system refuses to look at is refused in a sentence, too.
+    // A path that the system refuses to look at is refused in a sentence, too.
     std::filesystem::remove(file + ".mask");
     std::filesystem::create_symlink(file + ".mask", file + ".mask");
     CHECK_THAT(tokens_error({file}), ContainsSubstring("a.bin.mask: cannot be read ("));

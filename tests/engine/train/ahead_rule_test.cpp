@@ -35,10 +35,11 @@ Ran run(const Clips& clips, AheadState state = {.allowed = true}) {
 /// The largest share of time that any 200 steps lose, if no step gains.
 double most_lost(const Ran& ran) {
     constexpr std::int64_t kWindow = 200;
+    constexpr double kCorrection = 1.7;  // in steps that wait
     double most = 0;
     for (std::int64_t first = 0; first + kWindow <= kSteps; ++first) {
         const auto begin = ran.corrected.begin() + first;
-        most = std::max(most, AheadRule::kMostCost *
+        most = std::max(most, kCorrection *
                                   static_cast<double>(std::count(begin, begin + kWindow, true)) /
                                   static_cast<double>(kWindow));
     }
@@ -60,8 +61,8 @@ Clips bursts(std::int64_t calm) {
 
 }  // namespace
 
-TEST_CASE("ahead rule: no 200 steps lose more than 1.8%, whatever the gradients do", "[train]") {
-    constexpr double kMost = 0.018;  // of 3%, less what the plan may give up
+TEST_CASE("ahead rule: no 200 steps lose more than 1.7%, whatever the gradients do", "[train]") {
+    constexpr double kMost = 0.017 + 1e-9;  // two corrections
     CHECK(most_lost(run(kAlways)) == 0);
     CHECK(run(kAlways).count_ahead() == 0);
     CHECK(most_lost(run(kWorst)) > 0.01);  // the limit is met by somebody

@@ -25,7 +25,7 @@ FileTensors with_prefix(const FileTensors& tensors, const std::string& prefix) {
     return renamed(tensors, [&](const std::string& name) { return prefix + name; });
 }
 
-/// What is said of a folder with these weights and the tied model's config.
+/// The refusal of a folder with these weights and the tied model's config.
 std::string refusal(const FileTensors& tensors) {
     const TempFolder temp;
     ModelSpec model = tiny_model("qwen3", true);
