@@ -156,7 +156,7 @@ TEST_CASE("saved: the end of the chosen name decides what is written", "[window]
         return true;
     });
     test::choose(window, "Page as CSV...", in("qwen2.5-72b"));
-    CHECK(begins(in("qwen2.5-72b.csv"), "operation"));
+    CHECK(begins(in("qwen2.5-72b.csv"), "step,"));
     test::choose(window, "Page as SVG...", in("qwen2.5-72b"));
     CHECK(said == in("qwen2.5-72b.svg") + QStringLiteral(" exists."));
 }

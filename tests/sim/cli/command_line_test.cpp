@@ -37,7 +37,7 @@ TEST_CASE("cli: each command takes a model by its size and says once what it too
     const std::string note =
         "model 70B: llama-3.1-70b (70.55 B parameters), about that size; also "
         "qwen2.5-72b (72.71 B)\n";
-    const std::string on = " --model 70B --machine h200-sxm-pcie5-1.5tb --batch 8 ";
+    const std::string on = " --model 70B --layers 4 --machine h200-sxm-pcie5-1.5tb --batch 8 ";
     for (const std::string& command : std::vector<std::string>{
              "predict" + on, "explain" + on, "cost" + on, "compare --schedules streamed" + on,
              "fit --find seq" + on, "sweep" + on, "models show 70B"}) {

@@ -33,9 +33,9 @@ TEST_CASE("project file: a scenario in it gives what its flags give", "[cli]") {
                   "--host-memory 512GB --set link.host_to_device_gb_per_s=100 --batch 32 "
                   "--device-budget-bytes 80GB --years 3 --tokens 2e9 --offer Nebius"));
     const std::string same =
-        "--model 120b --layers 40 --machine h200-sxm-pcie5-1.5tb --host-memory "
+        "--model 120b --layers 6 --machine h200-sxm-pcie5-1.5tb --host-memory "
         "1TB --set link.host_to_device_gb_per_s=100 --seq 2048 ";
-    const std::string other = "--layers 40 --host-memory 1TB --seq 2048 --scenario " + quoted;
+    const std::string other = "--layers 6 --host-memory 1TB --seq 2048 --scenario " + quoted;
     const std::string budget = "--device-budget-bytes 80GB ";
     const auto rows = [](const std::string& flags) {
         return shell(kSluice + "sweep --recompute full,none --json " + flags + " 2>/dev/null")
