@@ -249,7 +249,7 @@ TEST_CASE("decision: names have at most 30 letters, and each is another", "[deci
         request.machines.push_back(one);
     }
     const Decision decision = decide(request);
-    CHECK(decision.candidates[0].name == "gh200-4... (everything as i...)");
+    CHECK(decision.candidates[0].name == "gh200-480gb (everything as...)");
     CHECK(decision.candidates[1].name == "2. gh200-480gb (everything...");
     CHECK(decision.candidates[1].full_name == "gh200-480gb (everything as it was in autumn)");
     const std::string page = decision_html(decision);

@@ -67,6 +67,7 @@ TEST_CASE("run question: with the most tokens, those that train the most", "[sea
     std::vector<RunWay> ways = {most("few", 1e9), most("none", 0), most("many", 5e9),
                                 most("most", 6e9)};
     RunQuestion question;
+    question.model = "qwen2.5-7b";
     question.most_tokens = true;
     question.limits.usd = 500;
     CHECK(names(question, ways) == std::vector<std::string>{"most", "many", "few"});
@@ -249,7 +250,7 @@ TEST_CASE("choose: predict tells the speed of a proposed way, and further nodes 
         CHECK(way_named(answer["picks"][0]["way"])["owned"] == owned_first);
         for (const auto& pick : answer["picks"]) {
             const auto way = way_named(pick["way"]);
-            CHECK(pick["commands"].size() == (way["owned"] ? 1 : 2));
+            CHECK(pick["commands"].size() == 2);
             const std::string command = pick["commands"][0];
             const std::string before = "./dev ";
             REQUIRE(command.starts_with(before));
@@ -314,7 +315,7 @@ TEST_CASE("choose: two owned GPUs are asked, and draw the power of two", "[searc
     const nlohmann::json two = own_way("h100-pcie --owned-gpus 2 --owned-memory 512GB"),
                          eight = own_way("h100-pcie");
     REQUIRE(!two.is_null());
-    CHECK(two["usd"].get<double>() < 0.5 * eight["usd"].get<double>());
+    CHECK(two["usd"].get<double>() < 0.6 * eight["usd"].get<double>());
     check_sluice_mistake("choose --model llama-3.2-1b --owned h100-pcie --owned-gpus two",
                          {"--owned-gpus is \"two\", expected a whole number of GPUs"});
     check_sluice_mistake("choose --model llama-3.2-1b --owned-gpus 2",

@@ -61,7 +61,7 @@ TEST_CASE("sensitivity: what limits is what gains", "[search]") {
     // The optimizer limits at a small batch, the GPU at a large one.
     const Sensitivity small = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8);
     CHECK(named(small, "host memory").gain > 0.1);
-    CHECK(named(small, "the GPU of").gain < 0.05);
+    CHECK(named(small, "the GPU of").gain < 0.07);  // its AdamW waits for the norm
     const Sensitivity large = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 64);
     CHECK(large.upgrades.front().name.starts_with("the GPU of b200-sxm"));
     CHECK(large.upgrades.front().gain > 0.3);
