@@ -129,14 +129,16 @@ DecisionRequest read_request(const ReportFlags& flags) {
         refuse_one_price(
             request.money,
             fmt::format("{} machines; give --price NAME=DOLLARS an hour for each", machines));
+    const bool clusters_alone =
+        flags.clusters.size() == machines && !asked.training.contains("schedule");
     if (flags.advise)
         request.advise = advice_request(asked);
     else
-        request.training =
-            read_training(flags.clusters.size() == machines ? of_clusters(asked) : asked);
+        request.training = read_training(clusters_alone ? of_clusters(asked) : asked);
+    if (flags.advise || !clusters_alone)
+        check_training(request.advise ? request.advise->given : request.training);
     if (!flags.advise && flags.plan.chooses(flags.scenario))
         request.chosen_beside = given_options(asked);
-    check_training(request.advise ? request.advise->given : request.training);
     request.aim = flags.aim == "cost" ? Aim::cheapest : Aim::fastest;
     request.planned_too = flags.planned_too;
     request.workers = processes_of(flags.workers);

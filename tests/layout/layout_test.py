@@ -25,7 +25,6 @@ DATA_FOLDERS = [r"tests/fuzz/corpus", r"validation/h200[^/]*(/elsewhere)?/(held-
 README_MAX_BYTES = 8192
 FOLDER_README_MAX_LINES = 15
 FILES_WITHOUT_README = 10
-SOURCE_MAX_LINES = 300
 DOCS_PAGE_MAX_WORDS = 1000
 LINE_MAX_COLUMNS = 150
 
@@ -105,14 +104,6 @@ class Layout(unittest.TestCase):
         self.assertGreater(len(declared & set(named)), 50)
         found = [f"{named[option]} names {option}" for option in sorted(set(named) - declared)]
         self.expect_none(found, "a message names only options that exist")
-
-    def test_source_files_are_short(self):
-        found = []
-        for path in self.sources:
-            lines = len(read(path).splitlines())
-            if lines > SOURCE_MAX_LINES:
-                found.append(f"{path} has {lines} lines")
-        self.expect_none(found, f"a source file has at most {SOURCE_MAX_LINES} lines")
 
     def test_no_test_depends_on_the_clock(self):
         """On a busy machine all takes longer: tests wait for the event, and ctest ends what hangs."""

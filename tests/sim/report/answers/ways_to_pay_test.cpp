@@ -33,6 +33,8 @@ CostAnswer rent_or_buy(double interest) {
     out.others = {paid("a contract", OfferKind::reserved, 5),
                   paid("an owner", OfferKind::estimate, 4), paid("spot", OfferKind::spot, 2),
                   *out.bought};
+    out.others[0].run.spent.value = 5 * 3 * 8766.0;
+    out.others[3].run.spent.value = 80'000;
     out.break_even = break_even(9, 1, 80'000, out.terms);
     return out;
 }
