@@ -22,7 +22,7 @@ ALLOWED = {part: SIM[: index + 1] for index, part in enumerate(SIM)} | {
 # Folders of data: their files are read by programs, all of them, or are described one level up.
 DATA_FOLDERS = [r"tests/fuzz/corpus", r"validation/h200[^/]*(/elsewhere)?/(held-out|look)"]
 
-README_MAX_BYTES = 8192
+README_MAX_BYTES = 5120
 FOLDER_README_MAX_LINES = 15
 FILES_WITHOUT_README = 10
 DOCS_PAGE_MAX_WORDS = 1000
