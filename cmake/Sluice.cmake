@@ -39,7 +39,7 @@ sluice_host_options(
     -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
     # The same digits on every processor: expected outputs are compared exactly.
     -ffp-contract=off)
-# What nvcc makes of a .cu file is not pedantic C++.
+# nvcc translates a .cu file to C++ that is not pedantic.
 target_compile_options(sluice_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic>)
 # Newer compilers than those tried warn about more; that must keep nobody from a prediction.
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)

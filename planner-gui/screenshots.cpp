@@ -74,7 +74,7 @@ class Photographer {
         settle();
         save(name);
     }
-    /// What the window shows.
+    /// Saves what the window shows.
     void save(const char* name) const {
         QTest::qWait(400);  // until the layout is complete and painted
         const QString file =
@@ -200,7 +200,7 @@ void take_large(MainWindow& window, const Photographer& photographer) {
     Pages& pages = window.pages();
     PlannedScenario large = example_scenario();
     large.name =
-        "What would the whole model with all of its layers and the optimizer states of the first "
+        "How much memory would the whole model with all of its layers and the states of the first "
         "phase of pre-training need on the machine that was offered to us in spring?";
     large.model.model =
         "dense:layers=400,hidden=2048,heads=16,kv_heads=8,head_dim=128,intermediate=8192,"

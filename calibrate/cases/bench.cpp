@@ -264,7 +264,7 @@ const std::vector<Case>& all_cases() {
     // The device's cases come first. Cases that are compared with each other and drift on virtual
     // machines (copies, Adam, mixed load) are next to each other.
     static const std::vector<Case> cases = {
-        {"launch", "What do a kernel launch and an event cost?", 0.5, 0.3, measure_launch},
+        {"launch", "How long do a kernel launch and an event take?", 0.5, 0.3, measure_launch},
         {"device_copy", "How fast is the device's memory?", 0.5, 0.3, measure_device_copy},
         {"gemm", "How long do matrix products take?", 50, 6, measure_gemm},
         {"attention", "How long does attention take?", 20, 2, measure_attention},

@@ -1,4 +1,4 @@
-// What does a case measure with? The device and its memory, the host's threads, and its time
+// With which tools does a case measure? The device and its memory, the host's threads, and its time
 // limits.
 #pragma once
 

@@ -46,7 +46,7 @@ SharedOperands make_shared_operands(Bench& bench) {
 }
 
 struct MemoryBoundCall {
-    /// Of one set; operands that are changed in place are outputs.
+    /// Bytes of one set's operands; those that are changed in place are outputs.
     std::vector<Bytes> inputs, outputs;
     std::function<void(std::int64_t call, const OperandSets& in, const OperandSets& out)> run;
     bool in_place = false;  ///< a call reads the output of the call before it

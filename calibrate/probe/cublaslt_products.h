@@ -1,4 +1,4 @@
-// What computes products in the probe? cuBLASLt, where the system has it.
+// Which library computes products in the probe? cuBLASLt, where the system has it.
 #pragma once
 
 #include <memory>

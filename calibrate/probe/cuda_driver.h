@@ -1,4 +1,4 @@
-// What does the probe call of NVIDIA's driver? Its interface as documented (CUDA Driver API),
+// How does the probe call NVIDIA's driver? Through its interface as documented (CUDA Driver API),
 // loaded from libcuda.so.1, so that the probe needs neither toolkit nor GPU to be built or started.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What are the fits of all tables of a machine, and which profile do they make?
+// Which fits do all tables of a machine give, and which profile do they make?
 #pragma once
 
 #include <map>

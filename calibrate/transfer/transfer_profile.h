@@ -1,4 +1,4 @@
-// What profile would a machine have that cannot be measured? A measured profile, scaled by the
+// Which profile would a machine have that cannot be measured? A measured profile, scaled by the
 // ratios of both datasheets.
 //
 // S multiprocessors, P dense bf16 FLOP/s, W watts (TDP), B device memory, L link and D host memory

@@ -65,7 +65,7 @@ int train(const TrainFlags& flags) {
     explain_bus_errors();
     TrainSettings settings = flags.settings;
     settings.save_memory = read_save_memory(flags);
-    // What is wrong is found before a plan is searched.
+    // Mistakes are found before a plan is searched.
     check_flags(flags);
     check_files(flags);
     allow_many_files();

@@ -30,7 +30,7 @@ RunPlan read_plan(const TrainFlags& flags) {
     return plan;
 }
 
-/// What is given now goes before what the checkpoint says.
+/// Settings given now go before those of the checkpoint.
 RunPlan kept_plan(const PlannedScenario& given, const SavedPlan& saved) {
     RunPlan plan{given, std::nullopt, true};
     plan.asked.training.insert(saved.training.begin(), saved.training.end());

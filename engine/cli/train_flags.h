@@ -1,4 +1,4 @@
-// What does the command line of sluice-train name?
+// Which flags has the command line of sluice-train?
 #pragma once
 
 #include <optional>

@@ -16,7 +16,7 @@ class Checksum {
     Checksum();
     ~Checksum();
     void add(std::span<const std::byte> bytes);
-    /// Of all bytes added up to now.
+    /// The checksum of all bytes added up to now.
     std::uint64_t value() const;
 
   private:

@@ -44,9 +44,9 @@ class TokenShard {
     /// byte of the mask that is neither 0 nor 1.
     void read_targets(std::int64_t begin, std::int64_t vocabulary,
                       std::span<std::int32_t> out) const;
-    /// Of all token ids as int32, the same for each width, and of the mask if there is one. Throws
-    /// as read_targets(), and InputError for a mask without any 1, or with other than the header
-    /// says.
+    /// The checksum of all token ids as int32, the same for each width, and of the mask if there is
+    /// one. Throws as read_targets(), and InputError for a mask without any 1, or with other than
+    /// the header says.
     std::uint64_t checksum(std::int64_t vocabulary) const;
     const std::optional<DocumentFile>& documents() const { return documents_; }
     /// Another number once its file, mask or documents were written to.

@@ -44,7 +44,7 @@ class Device {
     /// arena's bytes are zero.
     virtual char* allocate_arena(Bytes bytes, Bytes workspace_offset, Bytes workspace_bytes) = 0;
     virtual Kernels& kernels() = 0;
-    /// What computes products; null on a device that computes nothing. Others may lack kernels().
+    /// Computes products; null on a device that computes nothing. Others may lack kernels().
     virtual Products* products() { return &kernels(); }
 
     /// Page-locks host memory, which makes copies fast, until release_host().

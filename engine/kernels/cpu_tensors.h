@@ -1,5 +1,5 @@
-// What are the CPU's kernels made of? Views and conversions for libtorch, products, attention, and
-// what is computed of a few rows. Slow to include: torch's headers.
+// Which parts do the CPU's kernels share? Views and conversions for libtorch, products, attention,
+// and results of a few rows. Slow to include: torch's headers.
 #pragma once
 
 #include <ATen/core/Tensor.h>

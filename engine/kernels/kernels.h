@@ -1,4 +1,4 @@
-// What does a layer compute with? One interface, two implementations: cpu_kernels (libtorch, also
+// Which kernels compute a layer? One interface, two implementations: cpu_kernels (libtorch, also
 // the reference of the other's tests) and cuda_kernels (cuBLAS, cuDNN and our kernels).
 //
 // Activations (hidden states, their gradients, logits) have one type throughout: bf16, or fp32 on
@@ -64,7 +64,7 @@ struct BlockUpdate {
     const StepSums* sums = nullptr;     ///< on the device; if they are not finite, nothing is done
 };
 
-/// What SwiGLU's backward pass writes in FP8: the gradient of gate and up as it is and transposed
+/// SwiGLU's backward pass writes these in FP8: the gradient of gate and up as it is and transposed
 /// in e5m2, the product transposed in e4m3, and a scale for each of both tensors.
 struct SwigluCodes {
     Matrix gradient, gradient_columns, product_columns;
@@ -141,8 +141,8 @@ class Kernels : public Products {
     /// product: backward needs it after its gradient, and so reads gate and up only once. If
     /// `codes` are present, gate and up are read from these.
     virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {}) = 0;
-    /// The codes that casts of these results would give, to the bit. What gate_up and dproduct hold
-    /// afterwards is not defined.
+    /// The codes that casts of these results would give, to the bit. The contents of gate_up and
+    /// dproduct are not defined afterwards.
     virtual void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
                                      EightBits codes = {}) = 0;
 

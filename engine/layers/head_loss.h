@@ -1,4 +1,4 @@
-// What does the loss compute, forward and backward?
+// How is the loss computed, forward and backward?
 #pragma once
 
 #include "engine/kernels/kernels.h"

@@ -1,4 +1,4 @@
-// What does a pass get of a layer's weights: bf16 and in FP8 their scales or codes, or codes alone?
+// How does a pass get a layer's weights: bf16 and in FP8 their scales or codes, or codes alone?
 #pragma once
 
 #include "engine/layers/layer_layout.h"

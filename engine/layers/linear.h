@@ -37,7 +37,7 @@ struct Linear {
     Vector bias = {};
 };
 
-/// In FP8 if there is memory for `operands`. Of a whole tensor each: x and W in e4m3, dy in e5m2.
+/// In FP8 if there is memory for `operands`. Scales are of whole tensors: x, W in e4m3, dy in e5m2.
 void linear(Kernels& kernels, Workspace operands, const Linear& l);
 
 /// Both gradients of a product, in any order; dy is cast once, at the beginning.

@@ -32,7 +32,7 @@ struct TransformerLayer::Pass {
     LayerWeights weights;
     Workspace operands;
     Operand qkv, output, gate_up, down;
-    /// Of tensors whose largest number is found where they are written; null without FP8.
+    /// Scales of tensors, found where these are written; null without FP8.
     Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr;
     Vector vector(TensorPlace Of::*of) const { return weights.vector(layout.*of); }
     /// The pass for tokens after the first ones, which have cast the weights or found their scales.

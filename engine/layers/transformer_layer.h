@@ -1,4 +1,4 @@
-// What does a layer compute, forward and backward? Pre-norm attention and SwiGLU
+// How is a layer computed, forward and backward? Pre-norm attention and SwiGLU
 // feed-forward of Llama, Mistral, Qwen2 and Qwen3.
 //
 //   n1 = norm(x)    qkv = n1 Wqkv^T + b, q and k normed (Qwen3) and rotated    o = attention(qkv)

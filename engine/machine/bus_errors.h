@@ -1,4 +1,4 @@
-// What does the program say when the system cannot give it the bytes of memory that it reads?
+// How does the program end if the system cannot give it the bytes of memory that it reads?
 #pragma once
 
 namespace sluice {

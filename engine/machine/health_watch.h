@@ -1,4 +1,4 @@
-// What goes wrong with the machine while a run goes on: does the host swap, has the GPU's memory
+// Which faults has the machine while a run goes on: does the host swap, has the GPU's memory
 // errors, which fault did the driver log?
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// What is unknown is empty.
+/// Unknown values are empty.
 struct GpuHealth {
     std::optional<std::uint64_t> uncorrected_errors;
     std::optional<bool> remapping_pending;

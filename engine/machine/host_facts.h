@@ -1,4 +1,4 @@
-// What does this machine have: memory, processors, NUMA nodes? Which part may this process use, and
+// How large is this machine: memory, processors, NUMA nodes? Which part may this process use, and
 // how much memory does it hold?
 #pragma once
 

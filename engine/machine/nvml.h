@@ -1,8 +1,8 @@
-// What does NVIDIA's management library (libnvidia-ml, part of the driver) say of a GPU: energy,
-// power, clocks, why they are low, temperature, faults, who else uses it?
+// Which facts does NVIDIA's management library (libnvidia-ml, part of the driver) give of a GPU:
+// energy, power, clocks, why they are low, temperature, faults, who else uses it?
 //
-// It is loaded at run time and only read: nothing here changes a setting. What the library, the
-// driver or the GPU lacks is no value.
+// It is loaded at run time and only read: nothing here changes a setting. A fact that the library,
+// the driver or the GPU lacks is empty.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kGrain = std::int64_t{1} << 16;
 
-/// Of the pieces [begin, end) of a section's elements what is in the tensor, counted from its
+/// The part of the elements [begin, end) of a section that is in the tensor, counted from its
 /// first.
 struct Piece {
     Piece(const TensorPlace& tensor, std::int64_t begin_, std::int64_t end_)

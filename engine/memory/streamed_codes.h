@@ -28,7 +28,7 @@ class StreamedCodes {
     /// and brings the codes up to date. Nearly always the power of two of a tensor is the one
     /// before: only where it is not are its codes written twice.
     void rewrite(int layer, const std::function<void(const AfterUpdate& after)>& update);
-    /// Of all layers, if their weights may have been written since the last call.
+    /// Writes the codes of all layers whose weights may have been written since the last call.
     void follow_store();
 
   private:

@@ -114,9 +114,9 @@ enum class UpdatePass : std::uint8_t {
     rewind,
     /// After `update` with s = speculated_scale and `rewind`: moments and parameters as `update`
     /// with c = gradient_scale would have made them. m += (1 - beta1) (c - s) g; v += (1 - beta2)
-    /// (c^2 - s^2) g^2, at least (1 - beta2) c^2 g^2. What rounding cost the first moments stays in
-    /// them; where this g differs from that of the update, so does the result, (s - c) / c times as
-    /// much.
+    /// (c^2 - s^2) g^2, at least (1 - beta2) c^2 g^2. The rounding errors of the first moments stay
+    /// in them; where this g differs from that of the update, so does the result, (s - c) / c times
+    /// as much.
     redo,
 };
 

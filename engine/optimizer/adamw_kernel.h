@@ -1,4 +1,4 @@
-// What does AdamW compute for one vector of elements, and how does it walk over an array? Written
+// How does AdamW change one vector of elements, and how does it walk over an array? Written
 // once for all instruction sets: V wraps the vectors of one (see adamw_portable.cpp).
 //
 // engine/kernels/cuda/adamw.cu gives it vectors of a GPU.
@@ -177,8 +177,8 @@ void adamw_block(const AdamWConstants k, const AdamWArrays a, std::int64_t begin
 }
 
 /// Fewer elements than `body` works on: `body` gets a copy padded with zeros, so that nothing
-/// beyond the arrays is read and the arithmetic is the same. What `pass` does not change is not
-/// written: a copy to the device may read it meanwhile.
+/// beyond the arrays is read and the arithmetic is the same. Values that `pass` does not change are
+/// not written: a copy to the device may read it meanwhile.
 template <UpdatePass pass, class Body>
 void adamw_tail(const AdamWArrays& a, int low_bytes, int moment_bytes, std::int64_t count,
                 const Body& body) {

@@ -1,4 +1,4 @@
-// What are the learning rate and the clipping factor of a step?
+// Which learning rate and clipping factor has a step?
 #pragma once
 
 #include <array>

@@ -66,7 +66,7 @@ struct Fp32Moments {
         V::store(static_cast<float*>(a.second) + i, moments.second);
         return moments;
     }
-    /// What store() returns.
+    /// The moments as store() returns them.
     SLUICE_INLINE static Moments<V> rounded(const AdamWArrays&, std::int64_t, Moments<V> moments) {
         return moments;
     }
@@ -108,7 +108,7 @@ struct Bf16Moments {
         V::store_16(static_cast<std::uint16_t*>(a.second) + i, out.second);
         return of_codes(out.first, out.second);
     }
-    /// What store() returns.
+    /// The moments as store() returns them.
     SLUICE_INLINE static Moments<V> rounded(const AdamWArrays& a, std::int64_t i,
                                             Moments<V> moments) {
         const Codes out = codes(a, i, moments);

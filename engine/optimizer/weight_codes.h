@@ -1,4 +1,4 @@
-// What are bf16 weights in FP8? Codes as to_fp8() of engine/kernels/fp8.h has them, to the bit.
+// How do bf16 weights become FP8? Codes are those of to_fp8() of engine/kernels/fp8.h, to the bit.
 #pragma once
 
 #include <cstdint>

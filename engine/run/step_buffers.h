@@ -23,7 +23,7 @@ class DeviceBuffers {
     Bytes arena_bytes() const { return layout_.total; }
     /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
-    /// Of the slot of a layer that is not resident: as many as its weights take where they arrive.
+    /// Size of the slot of a layer that is not resident: that of its weights as they arrive.
     Bytes weight_slot_bytes() const { return weight_slot_bytes_; }
     void* gradient_slab(int layer) const;
     /// Parameters and states of the resident sections, zero at first; blocks of other sections have
@@ -53,14 +53,14 @@ class DeviceBuffers {
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
     /// number of layers.
     Matrix hidden(int layer, std::int64_t j) const;
-    /// Of all micro-batches. Precondition: `layer` is the first, or the number of layers.
+    /// Rows of all micro-batches. Precondition: `layer` is the first, or the number of layers.
     Matrix whole_hidden(int layer) const;
     bool has_coming_back() const { return ids_.coming_back != kNoBuffer; }
     /// One of the two places for checkpoints that come back.
     Matrix coming_back(std::int64_t which) const;
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
     Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
-    /// Of products in FP8, which share memory; none in bf16.
+    /// The operands of products in FP8, which share memory; none in bf16.
     Workspace layer_operands() const {
         return fp8_layers_ ? workspace(ids_.fp8_operands) : Workspace();
     }
@@ -136,7 +136,7 @@ class HostBuffers {
     StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
     /// A layer's input on the host. Layer 0's is rows_in() if the embedding is on the host.
     Matrix checkpoint(int layer) const;
-    /// What a layer keeps of micro-batch `j`. Precondition: it leaves.
+    /// The place of what a layer keeps of micro-batch `j`. Precondition: it leaves.
     char* kept(int layer, std::int64_t j) const;
     float* row_sums() const { return row_sums_.at<float>(0); }
 
@@ -147,10 +147,10 @@ class HostBuffers {
     DType type_;
     HostRegion pinned_, row_sums_;
     Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, documents_ = 0, sums_ = 0;
-    /// Of each layer's input on the host; that of the rows where it does not leave.
+    /// Each layer's input on the host; the rows' where it does not leave.
     std::vector<Bytes> checkpoints_;
     std::vector<Bytes> gradients_;
-    /// Of each layer and micro-batch of a pass; empty where nothing leaves.
+    /// One a layer and micro-batch of a pass; empty where nothing leaves.
     std::vector<std::vector<Bytes>> kept_;
 };
 

@@ -105,11 +105,11 @@ class StreamedStep {
     void loss(const Operation& op, std::int64_t step);
     void backward(const Operation& op, std::int64_t step);
     void copy_gradients_out(const Operation& op, std::int64_t step);
-    /// Of a visiting layer, in or out.
+    /// Copies the states of a visiting layer in or out.
     void copy_states(const Operation& op, std::int64_t step);
     void update_ahead(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
-    /// Of a section whose parameters were updated alone.
+    /// Updates the moments of a section whose parameters were updated alone.
     void update_moments(const Operation& op, std::int64_t step);
     void update_on_host(int section, UpdatePass pass, const AdamWStep& step,
                         GradientRange gradient);

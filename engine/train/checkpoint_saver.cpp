@@ -92,7 +92,7 @@ void CheckpointSaver::start(const TrainingState& state) {
             StateSnapshot& snapshot;
             ~Close() { snapshot.close(); }
         } close{snapshot_};
-        // What fails here must not cost the next checkpoint, or the run.
+        // A failure here must not cost the next checkpoint, or the run.
         try {
             checkpoints_.save(store_, state, false,
                               [this](int section, const std::byte* from, std::span<std::byte> to) {

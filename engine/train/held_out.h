@@ -1,4 +1,4 @@
-// What is the loss on data that a run does not train on?
+// How large is the loss on data that a run does not train on?
 #pragma once
 
 #include <cstdint>

@@ -112,7 +112,7 @@ void add_rotary(const RotarySpec& rotary, Json& config) {
     scaling["original_max_position_embeddings"] = std::llround(rotary.original_positions);
 }
 
-/// What transformers reads beside config and weights.
+/// Files that transformers reads beside config and weights.
 constexpr std::array kOtherFiles = {"generation_config.json",
                                     "tokenizer.json",
                                     "tokenizer_config.json",
@@ -129,7 +129,7 @@ constexpr std::array kOtherFiles = {"generation_config.json",
 constexpr std::array kNotKept = {"dtype",       "quantization_config", "rope_parameters",
                                  "text_config", "layer_types",         "mlp_layer_types"};
 
-/// Of any size: a tokenizer.json of 256 thousand words takes 30 MB.
+/// The file may have any size: a tokenizer.json of 256 thousand words takes 30 MB.
 std::string whole_file(const std::string& path) {
     const ReadFile file(path);
     std::string text(static_cast<std::size_t>(file.size()), '\0');

@@ -1,5 +1,5 @@
-// What stands beside the weights, so that transformers loads them as the model that training began
-// with?
+// Which files stand beside the weights, so that transformers loads them as the model that training
+// began with?
 #pragma once
 
 #include <optional>
@@ -24,8 +24,8 @@ struct ModelFiles {
     std::vector<std::pair<std::string, std::string>> others;  ///< name and content
 };
 
-/// Of a folder, or of the folder of a file, that holds a config.json; else empty. Throws InputError
-/// if one cannot be read.
+/// The files of a folder, or of a file's folder, that holds a config.json; else empty. Throws
+/// InputError if one cannot be read.
 ModelFiles read_model_files(const std::string& model);
 
 /// The file of a tokenizer that stands there, in the same places; empty without one.

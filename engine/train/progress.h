@@ -1,4 +1,4 @@
-// What does a run report while it trains? One line per step for people, one JSON object per step
+// How does a run report while it trains? One line per step for people, one JSON object per step
 // for programs.
 #pragma once
 

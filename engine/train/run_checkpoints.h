@@ -33,7 +33,7 @@ class RunCheckpoints {
     /// The shortest time that a checkpoint took, or that the disk needs for one before the first;
     /// 0: not known. Precondition: none is being saved.
     Seconds save_time() const { return save_time_; }
-    /// Of the newest checkpoint that says it.
+    /// The plan of the newest checkpoint that names one.
     std::optional<SavedPlan> saved_plan() const;
 
     /// Fills the store from the newest checkpoint that is not damaged and says so; empty if there

@@ -1,4 +1,4 @@
-// What does a run tell while it trains: lines and logs, the page of --watch, warnings about the
+// How does a run report while it trains: lines and logs, the page of --watch, warnings about the
 // machine, and the measured step?
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// What runs.
+/// The run that is reported.
 struct ReportedRun {
     AskedStep asked;
     PlannedStep plan;
@@ -33,7 +33,7 @@ class RunReports {
     RunReports(const TrainSettings& settings, ReportedRun run, bool measures, std::int64_t done,
                HealthWatch health);
 
-    /// Of each step that is done; `distinct_tokens` of its batch.
+    /// Reports a step that is done; `distinct_tokens` of its batch.
     void add(const StepRecord& record, std::int64_t distinct_tokens, StreamedStep& step,
              const StepWatch& watch);
     /// Something else than a step follows the last one.

@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-/// What happens at a spike of loss or norm (spike_watch.h).
+/// The reaction to a spike of loss or norm (spike_watch.h).
 enum class OnSpike : std::uint8_t { go_on, skip, stop };
 inline constexpr std::array<std::string_view, 3> kOnSpikeNames = {"go-on", "skip", "stop"};
 
@@ -63,8 +63,8 @@ struct TrainSettings {
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);
 
-/// Of tokens that training reads, where their documents begin, and the held-out data; "" where
-/// there is none.
+/// Fingerprints of the tokens that training reads, where their documents begin, and the held-out
+/// data; "" where there is none.
 struct DataFingerprints {
     std::string tokens, documents, validation = {};
 };

@@ -1,4 +1,4 @@
-// What does a run prepare before its first step: device, precision, memory, processors?
+// How does a run prepare its first step: device, precision, memory, processors?
 #pragma once
 
 #include "engine/device/device.h"

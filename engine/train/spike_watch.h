@@ -16,9 +16,9 @@ class SpikeWatch {
   public:
     explicit SpikeWatch(double deviations) : deviations_(deviations) {}
 
-    /// Of the next step; infinite until 64 steps are known.
+    /// The limits of the next step; infinite until 64 steps are known.
     StepLimits limits() const;
-    /// Of each step in turn; steps that are not finite or without targets do not count.
+    /// Takes each step in turn; steps that are not finite or without targets do not count.
     void add(RecentStep step);
 
     const std::vector<RecentStep>& recent() const { return recent_; }

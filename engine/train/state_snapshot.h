@@ -1,6 +1,6 @@
-// What was the state after a step, while the steps after it change it? A section is copied before
-// its first change, unless it is written by then; copies have a bounded memory, and where it is
-// used up the change waits until some of it is written.
+// Which state was there after a step, while the steps after it change it? A section is copied
+// before its first change, unless it is written by then; copies have a bounded memory, and where it
+// is used up the change waits until some of it is written.
 #pragma once
 
 #include <condition_variable>

@@ -14,7 +14,7 @@ namespace sluice {
 
 /// Joules since some time; empty if they cannot be read.
 using EnergyCounter = std::function<std::optional<double>()>;
-/// Of a GPU; it may be null.
+/// Reads the counter of a GPU; it may be null.
 EnergyCounter energy_counter(std::shared_ptr<const Nvml> gpu);
 
 class StepWatch {

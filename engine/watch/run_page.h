@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// What does not change during a run.
+/// Facts that do not change during a run.
 struct RunFacts {
     std::string model, device;
     std::int64_t steps = 0;

@@ -1,4 +1,4 @@
-// What is known of a step when it is done, and under which names do logs and TensorBoard have it?
+// Which facts are known when a step is done, and under which names do logs and TensorBoard have it?
 #pragma once
 
 #include <nlohmann/json.hpp>

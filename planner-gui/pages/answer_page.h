@@ -1,4 +1,4 @@
-// What do the pages have in common? Each exports its picture and table. Pages that answer on
+// Which behaviour do the pages share? Each exports its picture and table. Pages that answer on
 // request say how to ask, why there is no answer, and whether it is outdated.
 #pragma once
 

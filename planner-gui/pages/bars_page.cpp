@@ -133,7 +133,7 @@ BarsPage* sensitivity_page(QWidget* parent) {
           BarsPage::tr("The selected change"),
           BarsPage::tr(
               "Adopts the change of the machine (Enter, double click); Undo takes it back")},
-         {BarsPage::tr("What would gain most?"),
+         {BarsPage::tr("Which change would gain most?"),
           BarsPage::tr("Try changes predicts %1.").arg(changes),
           BarsPage::tr("The scenario has changed since these changes were tried.")},
          BarsPage::tr("&Try changes"),

@@ -32,7 +32,7 @@ class BarsPage : public AnswerPage {
         PictureTable::Names parts;
         Sentences page;
         QString ask, asking, tooltip;  ///< of the button
-        /// Of a box that asks otherwise; empty: there is none.
+        /// Words of a check box that changes the question; empty: there is none.
         QString option = {}, option_tooltip = {};
     };
     explicit BarsPage(Words words, QWidget* parent = nullptr);

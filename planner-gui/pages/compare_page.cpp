@@ -30,7 +30,7 @@ ScenariosPart::ScenariosPart()
       differences_(new QSortFilterProxyModel(this)),
       table_(table_view(differences_, tr("Scenarios side by side"), false)),
       bars_(new PictureView(tr("Tokens per second of each scenario"))),
-      words_(text_label(tr("What differs"))),
+      words_(text_label(tr("Differences"))),
       only_differences_(new QCheckBox(tr("Only &differences"))) {
     differences_->setSourceModel(model_);
     differences_->setFilterRole(TableModel::kMarkedRole);

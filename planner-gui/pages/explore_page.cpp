@@ -31,7 +31,7 @@ ExplorePage::ExplorePage(QWidget* parent) : AnswerPage(parent) {
                          });
     parts_->picture()->setLeastLines(24, 10);
     layOut(makeBar(), parts_,
-           {tr("What happens between two options?"),
+           {tr("How do two options work together?"),
             tr("Choose what varies on each axis and give its values between commas. Run predicts "
                "each combination, with its own fastest settings or with those of the scenario."),
             tr("The scenario has changed since this map was made.")},

@@ -19,7 +19,7 @@ class FittedTable : public QTableView {
     static constexpr int kMostLines = 4;
 
     explicit FittedTable(bool fits_columns);
-    /// Of a row whose columns are cut; the tooltip has the rest.
+    /// A row is cut after so many lines; its tooltip has the rest.
     void setMostLines(int lines) { most_lines_ = lines; }
     int mostLines() const { return most_lines_; }
     void setModel(QAbstractItemModel* model) override;
@@ -47,7 +47,7 @@ FittedTable* table_view(QAbstractItemModel* model, const QString& accessible_nam
 /// view waits until it is shown: of each verdict 1.4 ms went to a hidden page.
 void fit_columns(QTableView* view);
 
-/// Of a column, in pixels: with each cell on one line, and with the longest word on one.
+/// Widths of a column in pixels: with each cell on one line, and with the longest word on one.
 struct ColumnWidths {
     int one_line = 0, word = 0;
 };

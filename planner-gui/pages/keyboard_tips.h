@@ -1,4 +1,4 @@
-// What does a tooltip say to who has no mouse?
+// How do people without a mouse read tooltips?
 #pragma once
 
 #include <QObject>

@@ -32,7 +32,7 @@ ValidationPage::ValidationPage(QWidget* parent)
           PictureTable::Arrangement::beside,
           {tr("Predicted over measured tokens per second"), tr("Measured runs"), {}, {}})),
       words_(text_label(tr("How far predictions are off"))),
-      notes_(text_label(tr("What was left out"))),
+      notes_(text_label(tr("Left out"))),
       files_(new QPushButton),
       folder_(new QPushButton(tr("Open &folder..."))) {
     setAccessibleName(tr("Validation"));

@@ -1,4 +1,4 @@
-// What does each combination of two options give? The cells of a heat map as plain values.
+// Which value does each combination of two options give? The cells of a heat map as plain values.
 #pragma once
 
 #include <QStringList>

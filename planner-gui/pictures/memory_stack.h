@@ -32,7 +32,7 @@ struct MemoryStack {
     std::string words(ByteUnits units) const;
 };
 
-/// What a stack's segments are: the kinds of memory, or the buffers by what they hold ("weight
+/// The segments of a stack are the kinds of memory, or the buffers by what they hold ("weight
 /// slots"), which say where each part of the training lives.
 enum class Segments : std::uint8_t { kinds, homes };
 

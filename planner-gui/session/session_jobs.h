@@ -73,7 +73,7 @@ std::vector<std::string> machines_to_try(const PlannedScenario& planned, bool al
 
 /// Which machine to buy or rent: the one of `planned` or of the other scenarios. Each has the
 /// training settings of `planned`, or its own if its number of GPUs differs, and the price, rent or
-/// offer of its scenario. Of equal machines with equal GPU counts only the first counts. Throws
+/// offer of its scenario. Equal machines with equal GPU counts count once. Throws
 /// InputError.
 DecisionRequest decision_request(const PlannedScenario& planned,
                                  const std::vector<PlannedScenario>& others);
@@ -110,7 +110,7 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band);
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed,
                                bool with_band);
 
-/// Of one point, without a band. Throws only Cancelled.
+/// The value of one point, without a band. Throws only Cancelled.
 ScenarioValue value_at_point(const PlannedScenario& planned, const std::vector<Setting>& axes,
                              PointSettings settings);
 

@@ -15,7 +15,7 @@ QString choose_to_open(QWidget* parent, const QString& title, const QString& fil
 QStringList choose_several_to_open(QWidget* parent, const QString& title, const QString& filter);
 QString choose_folder_to_open(QWidget* parent, const QString& title);
 
-/// What a file can be, by the end of its name.
+/// A format of files, which the end of a file's name tells.
 struct FileFormat {
     QString suffix;  ///< "html"
     QString name;    ///< "Page for a browser"

@@ -121,7 +121,7 @@ void Pages::showOutdated() {
     validation_page_->setOutdated(of(JobKind::validate).is_of_another_machine(now, files));
     const AnsweredScenario& explored = of(JobKind::explore);
     if (explored.shown() == nullptr || explore_->map().columns() == 0) return;
-    // What the axes vary may differ, and so may what is chosen for each cell.
+    // Options that the axes vary may differ, and so may those chosen for each cell.
     const HeatMap& map = explore_->map();
     const std::vector<Setting> cell = settings_of(map.values({0, 0}));
     const auto in_cell = [&](const PlannedScenario& planned) {

@@ -85,7 +85,7 @@ QString with_pictures(const QString& html, QTextDocument& document, const QSizeF
     return out + html.mid(end);
 }
 
-/// Of the document, in pixels.
+/// A sheet's size in the document, in pixels.
 QSizeF sheet_of(const QPageLayout& layout) {
     return layout.paintRect(QPageLayout::Inch).size() * kDocumentDpi;
 }
@@ -100,7 +100,7 @@ ReportPart part_of(const QString& html, const QSizeF& sheet, double points, int 
     return out;
 }
 
-/// What is printed, and where.
+/// The parts that are printed, and their places.
 struct Printed {
     std::vector<ReportPart> parts;
     std::vector<ReportSheet> sheets;

@@ -14,7 +14,7 @@ constexpr double kWhole = 1.0 / 3;       // of a sheet: lower tables and paragra
 constexpr double kLeastBegun = 1.0 / 4;  // of a sheet: less room begins no part
 constexpr int kTries = 12;               // to make columns equally long
 
-/// What is not divided.
+/// A piece that is not divided.
 struct Piece {
     double top = 0, bottom = 0;
     double header_top = 0, header_bottom = 0;  ///< of its table, which goes before a later piece

@@ -184,7 +184,7 @@ void VerdictFigures::arrange() {
                   : grid_->addWidget(label, part, at, place);
             ++part;
         }
-        // What is paid for takes the longest words.
+        // The price has the longest words.
         const int share = figure.value == price_.value ? 3 : 1;
         grid_->setColumnStretch(at, !lines ? share : at == 2 ? 1 : 0);
         ++at;

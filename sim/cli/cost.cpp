@@ -54,7 +54,7 @@ int run_cost_command(const CostFlags& flags) {
 
 void add_cost(CLI::App& app, Command& chosen) {
     const auto [command, flags] = add_command(
-        app, chosen, "cost", "What do a million tokens and a run cost: dollars, kWh, days?",
+        app, chosen, "cost", "How much do a million tokens and a run cost: dollars, kWh, days?",
         run_cost_command);
     add_scenario_flags(*command, flags->scenario);
     add_plan_flag(*command, flags->plan);

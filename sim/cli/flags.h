@@ -57,7 +57,7 @@ struct ClusterFlag {
     MachineProfile profile;
     std::int64_t gpus = 1;
 };
-/// Of `--cluster h100-sxm-pcie5:8`. Throws InputError where it is not MACHINE:GPUS.
+/// Reads `--cluster h100-sxm-pcie5:8`. Throws InputError where it is not MACHINE:GPUS.
 ClusterFlag read_cluster_flag(const std::string& text);
 
 /// Dollars an hour by name, from NAME=DOLLARS of --price. Throws InputError where a text is not

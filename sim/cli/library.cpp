@@ -68,9 +68,9 @@ void add_machines(CLI::App& app, Command& chosen) {
                      "a name, a name with a host memory size, or a path to a profile")
         ->required();
     add_json_flag(*show, shown->json);
-    const auto [diff, compared] =
-        add_command(*machines, chosen, "diff",
-                    "What changed between two machines, or two calibrations of one", show_diff);
+    const auto [diff, compared] = add_command(
+        *machines, chosen, "diff",
+        "Which numbers differ between two machines, or two calibrations of one", show_diff);
     diff->add_option("a", compared->name, "a name or a path to a profile")->required();
     diff->add_option("b", compared->other, "another")->required();
     add_json_flag(*diff, compared->json);

@@ -42,10 +42,10 @@ int run_sensitivity(const SensitivityFlags& flags) {
 }  // namespace
 
 void add_sensitivity(CLI::App& app, Command& chosen) {
-    const auto [command, flags] =
-        add_command(app, chosen, "sensitivity",
-                    "What would more memory, a faster link, more cores or the next GPU gain here?",
-                    run_sensitivity);
+    const auto [command, flags] = add_command(
+        app, chosen, "sensitivity",
+        "How much would more memory, a faster link, more cores or the next GPU gain here?",
+        run_sensitivity);
     add_scenario_flags(*command, flags->scenario);
     command->add_option("--next-gpu", flags->gpu,
                         "a machine whose GPU is tried; default: the next one of the library");

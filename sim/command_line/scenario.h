@@ -43,7 +43,7 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
                       const std::function<std::string(const Option&)>& help = option_help);
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
-/// Of money --quotes alone, for commands that choose plans and do not tell costs.
+/// Adds --quotes, no other flag of money, for commands that choose plans and do not tell costs.
 void add_quotes_flag(CLI::App& command, ScenarioFlags& flags);
 
 /// The scenario of --scenario; empty without the flag, and of money with what the command

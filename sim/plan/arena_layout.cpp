@@ -69,10 +69,10 @@ class Packing {
         enough_ = std::max(least_, enough);
     }
 
-    /// No single order is best. What forward keeps for backward is a stack: the longest lived first
-    /// leave no gap in it. What begins later, such as gradients that are held, is a second stack,
-    /// which grows from the other end into the memory that the first one leaves. Which buffers
-    /// belong to it differs, so that several beginnings are tried.
+    /// No single order is best. Buffers that forward keeps for backward are a stack: longest lived
+    /// first, they leave no gap in it. Later buffers, such as gradients that are held, are a second
+    /// stack, which grows from the other end into the memory that the first one leaves. Which
+    /// buffers belong to it differs, so that several beginnings are tried.
     void run() {
         std::ranges::stable_sort(items_, [](const Item& a, const Item& b) {
             return a.length() != b.length() ? a.length() > b.length() : a.bytes > b.bytes;

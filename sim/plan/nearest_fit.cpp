@@ -100,8 +100,8 @@ class Search {
     std::set<std::vector<const Option*>> combinations_;  ///< that were found to fit
 };
 
-/// Of a step of two such micro-batches if that does not fit: it needs no more memory than one of
-/// all, and is planned sooner.
+/// The fit of a step of two such micro-batches if that does not fit: it needs no more memory than
+/// one of all, and is planned sooner.
 std::optional<Fit> fit_in_parts(const Asked& asked, const TrainingSpec& candidate) {
     TrainingSpec two = candidate;
     two.batch = std::min(candidate.batch, 2 * candidate.micro_batch * candidate.gpus);

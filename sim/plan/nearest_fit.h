@@ -52,7 +52,7 @@ std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
                                                   const TrainingSpec& training);
 
 /// The same batch in the way for which the fewest bytes are short: sequence by sequence, with
-/// checkpoints on the device or the host. What is short then is short whatever the settings.
+/// checkpoints on the device or the host. These bytes are short with any settings.
 TrainingSpec least_short(const ModelSpec& model, const MachineSpec& machine,
                          const TrainingSpec& training, const std::set<std::string>& fixed);
 

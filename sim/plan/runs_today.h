@@ -24,7 +24,7 @@ RunsToday runs_today(const TrainingSpec& training, const ModelSpec& model,
 /// With default settings.
 RunsToday runs_today(Schedule schedule, const ModelSpec& model, const MachineSpec& machine);
 
-/// What sluice-train lacks for such a layer ("mixture of experts"), or "".
+/// The feature that sluice-train lacks for such a layer ("mixture of experts"), or "".
 std::string missing_in_trainer(const ModelSpec& model, const LayerSpec& layer);
 /// The same for all layers. GPUs of all makers are alike.
 std::string missing_in_trainer(const ModelSpec& model, std::string_view gpu_maker);

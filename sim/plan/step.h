@@ -1,4 +1,4 @@
-// What follows from a plan before it runs, and from the times of its operations: what did each lane
+// Which facts follow from a plan before it runs, and from its operations' times: what did each lane
 // do, and what did compute wait for? Predicted and measured steps have the same types.
 #pragma once
 
@@ -123,8 +123,8 @@ struct Measurement {
     bool ahead = false;         ///< with --clipping auto: they clipped nothing, so none waited
     double gpu_watts = 0;       ///< mean over the steps, as the driver counts energy; 0: not known
     HostRates host_rates = {};  ///< at the start of the run
-    /// What a plan's prediction expected, with the rates of its profile and with those above; 0: no
-    /// prediction.
+    /// The step that a plan's prediction expected, with the rates of its profile and with those
+    /// above; 0: no prediction.
     Seconds expected_step = 0, expected_step_at_host_rates = 0;
 };
 
@@ -199,7 +199,7 @@ struct Shortage {
 };
 std::vector<Shortage> find_shortages(const PlannedStep& plan);
 
-// What limits a step, and which memory is too small, in words.
+// These say in words what limits a step, and which memory is too small.
 
 /// "optimizer, 60% of the step's critical path; compute is busy 55% of the step".
 std::string bottleneck_text(const Step& step);

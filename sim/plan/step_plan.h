@@ -1,4 +1,4 @@
-// What is the plan of one step? The operations of a model, a machine and training settings, and
+// Which plan has one step? The operations of a model, a machine and training settings, and
 // which bytes live where and when, which decides whether the step fits. It is simulated and
 // executed.
 #pragma once

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// What an operation works on; each has its colour.
+/// The tensors on which an operation works; each family has its colour.
 enum class Family : std::uint8_t {
     weights,
     checkpoints,

@@ -1,4 +1,4 @@
-// What does a chart draw? Shapes in pixels, with colours given as meanings, for files, pages and
+// How is a chart drawn? As shapes in pixels, with colours given as meanings, for files, pages and
 // the window. to_svg() writes a picture, the planner's PictureView paints it.
 #pragma once
 

@@ -80,7 +80,7 @@ Json host_rates_json(const HostRates& rates) {
             {"device_to_host_gb_per_s", rates.device_to_host / kGiga}};
 }
 
-/// What a run needs to say how long its step takes at the rates that its host has today.
+/// Lets a run say how long its step takes at the rates that its host has today.
 void add_other_rates_json(Json& out, const OtherRates& rates) {
     out["host_rates"] = host_rates_json(rates.profile);
     out["step_at_other_rates"] = {{"optimizer", Json::array()}, {"link", Json::array()}};
@@ -150,8 +150,8 @@ void add_memory_json(Json& out, const PlannedStep& plan) {
     out["host_timeline"] = host_timeline_json(plan.memory);
 }
 
-/// `prediction` is `r` if that is a prediction, else null. Of a run whose step could not be
-/// measured, only what is known.
+/// `prediction` is `r` if that is a prediction, else null. A run whose step could not be
+/// measured has only what is known.
 std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     Json out;
     const AskedStep& asked = r.asked;

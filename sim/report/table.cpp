@@ -63,7 +63,7 @@ std::vector<std::size_t> shown_columns(const Table& table) {
     return out;
 }
 
-/// What all rows show in a column; empty if they differ, or fewer than two show something.
+/// The text that all rows show in a column; empty if they differ, or fewer than two show something.
 std::string common_text(const Table& table, std::size_t column) {
     std::string out;
     int shown = 0;

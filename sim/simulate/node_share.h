@@ -6,9 +6,9 @@
 
 namespace sluice {
 
-/// Of a predicted step. Host memory: the step's peak over what the node offers. Cores: the
-/// optimizer's threads, if the host updates. Bandwidth: the mean of the step over that of all
-/// sockets.
+/// The share that a predicted step takes. Host memory: the step's peak over what the node offers.
+/// Cores: the optimizer's threads, if the host updates. Bandwidth: the mean of the step over that
+/// of all sockets.
 NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine);
 /// The part that is known before the step is: GPUs and host memory, whose peak is in bytes.
 NodeShare memory_share(Bytes host_peak, const TrainingSpec& training, const MachineSpec& machine);

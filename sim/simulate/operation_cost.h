@@ -1,4 +1,4 @@
-// What does one operation demand: bytes on which resource, at which rate at most? How long does
+// How many bytes does one operation demand of which resource, at which rate at most? How long does
 // compute take now, given the GPU's recent power?
 #pragma once
 

@@ -1,4 +1,4 @@
-// What SimGrid 4 names otherwise than 3: zones, links, hosts, routes and actors.
+// How are zones, links, hosts, routes and actors called in both SimGrid 3 and 4?
 #pragma once
 
 #include <simgrid/s4u.hpp>

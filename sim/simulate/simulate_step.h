@@ -18,7 +18,7 @@ struct SimulatedStep {
     Seconds first_step = 0;
     int steps = 0;        ///< simulated until one step repeated the previous one
     bool steady = false;  ///< two consecutive steps did; else `step` is the mean of the last half
-    /// Of the steady step, in the program's order; empty if the simulation ended early.
+    /// Intervals of the steady step, in the program's order; empty if the simulation ended early.
     std::vector<OperationInterval> operations;
     bool ended_early() const { return operations.empty(); }
 };

@@ -28,7 +28,7 @@ namespace {
 
 thread_local SimulationScope* innermost = nullptr;
 
-/// Of WorkWatch.
+/// Guards `watcher`, the function of the WorkWatch.
 std::mutex watching;
 std::function<void(std::size_t)> watcher;
 std::atomic<bool> is_watched = false;

@@ -52,8 +52,8 @@ class WorkWatch {
 /// Tells the WorkWatch, if there is one, that work goes on.
 void still_working();
 
-/// Runs `work` on the simulation thread and returns when it is done; throws what it throws. Of
-/// waiting work, the urgent runs first. On the simulation thread itself it runs at once. A handover
+/// Runs `work` on the simulation thread and returns when it is done; throws what it throws. If
+/// several wait, the urgent runs first. On the simulation thread itself it runs at once. A handover
 /// takes some microseconds, a simulation 100 us to 100 ms.
 void on_simulation_thread(const std::function<void()>& work);
 

@@ -13,7 +13,7 @@ namespace sluice::test {
 /// Handles events until `done`, however long that takes: a test that waits for what never comes is
 /// ended by ctest, and this says which. True, for REQUIRE.
 inline bool wait_until(const std::function<bool()>& done) {
-    // What is awaited may come without an event: a file, or another thread's result.
+    // The awaited result may come without an event: a file, or another thread's result.
     QTimer look, complain;
     look.start(10);
     QObject::connect(&complain, &QTimer::timeout, [] {

@@ -1,4 +1,4 @@
-"""What do experts cost that PyTorch computes one after another? Times forward and backward of one feed-forward.
+"""How long do experts take that PyTorch computes one after another? Times forward and backward of one feed-forward.
 
 usage: experts.py [SECONDS]. Two forms: `stacked`, all experts' weights in one parameter, with biases and the clamped
 activation of gpt_oss; `modules`, three linear layers an expert as of Qwen3-MoE, with or without adapters of rank 32

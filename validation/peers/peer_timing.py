@@ -88,7 +88,7 @@ def run_steps(args, vocabulary, step):
 
 
 def host_memory():
-    """Of this process, from the kernel, GB: resident now, of that shared (what CUDA pins is), and the most ever resident."""
+    """Memory of this process, from the kernel, GB: resident now, of that shared (what CUDA pins is), and the most ever resident."""
     keys = {"VmRSS": "host_rss_gb", "RssShmem": "host_shared_gb", "VmHWM": "host_peak_gb"}
     with open("/proc/self/status") as file:
         lines = (line.split() for line in file)

@@ -1,4 +1,4 @@
-// What does cuDNN compute for attention? A graph over strided views of q, k and v, for sequences or
+// How does cuDNN compute attention? A graph over strided views of q, k and v, for sequences or
 // for documents of any lengths. Only files that call cuDNN include this.
 #pragma once
 

@@ -14,8 +14,8 @@ class CudaError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What it means if a status says that the GPU itself has failed and helps until it is reset or
-/// replaced; null for every other status.
+/// The fault of the GPU itself that a status names, which lasts until the GPU is reset or replaced;
+/// null for every other status.
 const char* gpu_fault(cudaError_t status);
 
 /// `rms_norm.cu:88 cudaMalloc(&p, n): out of memory. HINT: ...`; `file` may be a path. Without a

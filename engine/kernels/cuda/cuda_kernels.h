@@ -1,4 +1,4 @@
-// What does a layer compute with on an NVIDIA GPU? cuBLASLt for products, cuDNN for attention, our
+// Which kernels compute a layer on an NVIDIA GPU? cuBLASLt for products, cuDNN for attention, our
 // kernels for the rest.
 #pragma once
 

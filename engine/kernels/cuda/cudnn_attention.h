@@ -32,8 +32,8 @@ class CudnnAttention {
     void forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
                  Documents documents);
     void backward(const Backward& call, void* workspace);
-    /// Of the heads that backward() takes at a time (key_heads_at_once()). Builds the graph for
-    /// rows without padding, which also fits rows with padding.
+    /// The workspace for the heads that backward() takes at a time (key_heads_at_once()). Builds
+    /// the graph for rows without padding, which also fits rows with padding.
     std::int64_t workspace_bytes(const AttentionShape& shape, Documents documents);
 
   private:

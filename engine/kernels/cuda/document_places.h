@@ -15,7 +15,7 @@ inline constexpr int kDocumentStrides = 4;
 struct DocumentPlaces {
     std::int64_t count = 0;           ///< the documents, then empty ones
     std::int32_t* lengths = nullptr;  ///< (count)
-    /// Of each stride (count + 1): first tokens x stride, then all tokens x stride.
+    /// (count + 1) for each stride: first tokens x stride, then all tokens x stride.
     std::int64_t* begins[kDocumentStrides] = {};
     std::int64_t strides[kDocumentStrides] = {};
 };

@@ -14,7 +14,7 @@ constexpr int kLargestPackets = 8;  // of a thread
 constexpr int kTileThreads = 512;
 constexpr int kTileRows = 128, kTileColumns = 128;
 
-/// Of 8 x packets numbers.
+/// The largest of 8 x packets numbers.
 __global__ void __launch_bounds__(kThreads)
     largest_kernel(const Bf16* in, std::int64_t packets, Fp8Scale* scale) {
     const std::int64_t first = std::int64_t{blockIdx.x} * kThreads * kLargestPackets + threadIdx.x;

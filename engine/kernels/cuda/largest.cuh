@@ -1,4 +1,4 @@
-// What is the largest number that a kernel writes? Blocks raise an Fp8Scale, which begins at 0.
+// Which number is the largest that a kernel writes? Blocks raise an Fp8Scale, which begins at 0.
 #pragma once
 
 #include "engine/kernels/cuda/block_sum.cuh"

@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwigluArgumen
     }
 }
 
-/// What a pass is called with.
+/// The arguments of a pass.
 struct Launch {
     const char* operation;
     Matrix gate_up, product;

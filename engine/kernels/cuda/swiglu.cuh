@@ -1,5 +1,5 @@
-// What do the kernels of SwiGLU share? Their arguments, gate and up in bf16 or in codes of 8 bits,
-// and the gradients of a few numbers.
+// Which code do the kernels of SwiGLU share? Their arguments, gate and up in bf16 or in codes of 8
+// bits, and the gradients of a few numbers.
 #pragma once
 
 #include "engine/kernels/cuda/packet.cuh"

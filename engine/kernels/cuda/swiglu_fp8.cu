@@ -48,7 +48,7 @@ struct Part {
     __device__ int column() const { return first_column + 8 * group; }
 };
 
-/// What a thread reads: 8 columns of each of its rows.
+/// A thread reads 8 columns of each of its rows.
 template <bool kCodes>
 struct Loaded {
     GateUp<8, kCodes> gate_up[kRows];

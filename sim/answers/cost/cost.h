@@ -1,4 +1,4 @@
-// What do a million tokens and a whole run cost in money, energy and time? Computed from a
+// How much do a million tokens and a whole run cost in money, energy and time? Computed from a
 // predicted step and the price that is asked for or known.
 #pragma once
 

@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-/// What a number of joules counts.
+/// The parts of the machine whose joules are counted.
 enum class EnergyScope : std::uint8_t {
     whole,     ///< GPU and its part of the host, as measured or given
     ceiling,   ///< the same at the most that datasheets allow

@@ -1,4 +1,4 @@
-// What is known about one scenario, as typed: fit, speed, cost?
+// Does one scenario, as typed, fit, how fast is it, and how much does it cost?
 #pragma once
 
 #include <functional>

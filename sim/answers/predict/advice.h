@@ -1,4 +1,4 @@
-// What would have to change: settings that fit, rates that would hide the waits of compute?
+// Which changes would help: settings that fit, rates that would hide the waits of compute?
 #pragma once
 
 #include "sim/answers/predict/prediction.h"

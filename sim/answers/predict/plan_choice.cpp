@@ -80,7 +80,7 @@ class PlanSearch {
     bool is_free(const char* field) const { return space_.is_free(field); }
     bool may_set(const char* field) const { return space_.may_set(field); }
 
-    /// Of a plan that fits, be it without room.
+    /// The time of a plan that fits, even without room; empty if it does not.
     std::optional<TimedTraining> timed(const TrainingSpec& training) {
         const std::optional<Planned> one = whole_space_.fitting(training);
         return one ? std::optional(trials_.timed(*one)) : std::nullopt;
@@ -161,7 +161,7 @@ class PlanSearch {
         return out;
     }
 
-    /// Of layers that are deferred, or visit or have late moments with exact clipping.
+    /// Tries numbers of deferred layers, or with exact clipping of visiting ones or late moments.
     /// Each number of passes has its best, since more passes leave the optimizer more time. All
     /// ways are tried with the first number and the best, those of the first with the others.
     void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
@@ -178,7 +178,7 @@ class PlanSearch {
         if (like && start.*layers > 0) try_ways(start);
     }
 
-    /// What layers keep on the host needs two places on the device, which smaller micro-batches
+    /// Layers that keep on the host need two places on the device, which smaller micro-batches
     /// make smaller.
     void try_host_kept_layers() {
         if (!may_set("host_kept_layers")) return;

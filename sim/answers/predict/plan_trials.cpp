@@ -83,7 +83,7 @@ double PlanTrials::least_bill(const Planned& one) const {
     return bill_over_base(memory_share(one.host_peak, one.training, machine_));
 }
 
-/// Of the typical rent; kNever if none holds the plan.
+/// The price of the typical rent; kNever if none holds the plan.
 double PlanTrials::usd_per_hour(const NodeShare& share) const {
     const std::optional<Payment> rent = typical_rent(prices_, share);
     return rent ? rent->usd_per_hour : kNever;

@@ -54,7 +54,7 @@ class PlanTrials {
     void try_plan(const Planned& one) { try_beyond(one, 1); }
     /// Simulates it, whatever its bound.
     TimedTraining timed(const Planned& one);
-    /// Of a schedule without resident layers: tries every place of its tensors, each with
+    /// For a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);
     /// Tries numbers of resident layers that fit, and returns the fastest that was simulated. Where

@@ -89,7 +89,7 @@ std::optional<Planned> PlanSpace::with_home_of_inputs(TrainingSpec training) con
     return with_needed_layers(training);
 }
 
-/// Of some layers attention's output is kept where that of all does not fit, which this returns.
+/// Keeps attention's output of some layers where that of all does not fit. Returns whether it fits.
 bool PlanSpace::add_ways(Planned one, std::vector<PlanWay>& out) const {
     constexpr Layers kAttention = &TrainingSpec::keep_attention_layers;
     bool all_fit = true;

@@ -23,8 +23,8 @@ struct Planned {
     Bytes host_peak = 0;
 };
 
-/// What backward computes again and where the tables are, with the fewest resident layers and the
-/// most kept ones.
+/// A choice of what backward computes again and of the tables' places, with the fewest resident
+/// layers and the most kept ones.
 struct PlanWay {
     Planned start;
     Layers kept = nullptr;  ///< everything of them, or attention's output

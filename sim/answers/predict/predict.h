@@ -20,7 +20,7 @@ struct Wanted {
     bool remedies = false;     ///< some tens of simulations
     bool other_rates = false;  ///< where the plan is ours; twelve simulations
     bool ahead = false;        ///< the step that clips nothing; one simulation
-    /// Of the machine, with the user's quotes: the price of an hour is that of the typical rent,
+    /// Prices of the machine, with the user's quotes. An hour costs as much as the typical rent,
     /// which a chosen plan considers.
     PriceList prices = {};
     /// Chooses the plan first; options with these fields keep their values. Null: all do.

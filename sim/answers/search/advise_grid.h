@@ -51,8 +51,8 @@ AdviceRequest advice_request(const PlannedScenario& planned);
 ///
 /// It has no resident layers and tables, which advise() chooses.
 ///
-/// What it leaves out has a reason (ScenarioGrid::rule). Throws InputError where what is fixed
-/// breaks a rule by itself.
+/// Combinations that it leaves out have a reason (ScenarioGrid::rule). Throws InputError where what
+/// is fixed breaks a rule by itself.
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
                          const AdviceRequest& request);
 

@@ -49,7 +49,7 @@ struct FindAnswer {
     /// The next value, which does not work; empty if all searched values work.
     std::optional<FindSide> other;
     int plans = 0;  ///< number of plans tried
-    /// What limits the answer or makes it doubtful: memory that such a machine cannot have.
+    /// Says why the answer is doubtful, such as memory that such a machine cannot have.
     std::string note;
     /// The bands of predictions near the answer contain the wanted speed, so the answer is not
     /// sure.

@@ -29,7 +29,7 @@ TrainingSpec used_training(const ModelSpec& model, const MachineSpec& machine,
     return fitting_training(model, machine, training, adjust).value_or(training);
 }
 
-/// Of the chosen plans the least one's.
+/// Shortages of the plan for which the fewest bytes are short.
 std::vector<Shortage> least_shortages(const Prediction& report, const ModelSpec& model,
                                       const MachineSpec& machine, const TrainingSpec& training,
                                       const std::set<std::string>* chosen_beside) {

@@ -26,7 +26,7 @@ struct MachineChoice {
     Prediction report;             ///< with its band
     CostAnswer cost;
     HostMemory host_memory;
-    /// Of the plan for which the fewest bytes are short; empty if it fits.
+    /// Shortages of the plan for which the fewest bytes are short; empty if it fits.
     std::vector<Shortage> shortages;
     /// If it does not fit: the largest states with which it reaches the goal.
     std::optional<SmallerStates> smaller_states;

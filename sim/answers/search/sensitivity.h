@@ -1,5 +1,5 @@
 // How much speed would more of one resource gain here: device memory, link, cores, host memory, the
-// next GPU? What would then be the limit?
+// next GPU? Which limit would come next?
 #pragma once
 
 #include <set>

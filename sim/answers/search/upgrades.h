@@ -32,8 +32,8 @@ MachineChanges machine_changes(const MachineSpec& machine, const MachineProfile&
                                const std::string& gpu);
 
 /// The library's machine with the next GPU: same vendor, released no earlier, no slower and with no
-/// less memory, and with one of the two larger by 5%. Of several the one with the smallest increase
-/// of both. Empty if there is none.
+/// less memory, and with one of the two larger by 5%. If there are several, the one with the
+/// smallest increase of both. Empty if there is none.
 std::optional<MachineSpec> next_gpu(const MachineSpec& machine, const MachineProfile& profile);
 
 /// A machine of the library, with 1 TB of host memory if its profile does not say how much.

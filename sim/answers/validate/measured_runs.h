@@ -1,4 +1,4 @@
-// What was measured: a run of the trainer or of another system, with its settings?
+// Which run was measured: one of the trainer or of another system, with its settings?
 #pragma once
 
 #include <algorithm>

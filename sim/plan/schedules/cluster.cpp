@@ -97,7 +97,7 @@ ClusterStep::Elements ClusterStep::all_elements() const {
 }
 
 void ClusterStep::declare() {
-    // Of a rack that is one domain of NVLink, each superchip has a host of its own.
+    // In a rack that is one domain of NVLink, each superchip has a host of its own.
     const auto in_a_node = static_cast<double>(group_.in_a_node());
     const double of_host = machine_.host.gpus;
     declare_processes(machine_, of_host > 0 ? std::min(of_host, in_a_node) : in_a_node, build_);

@@ -1,5 +1,5 @@
-// What do the two kinds of data-parallel training on many GPUs share: parts of the states,
-// collectives as operations, the optimizer on the GPU? One GPU is planned; all do the same at the
+// Which code do both kinds of data-parallel training on many GPUs share? Parts of the states,
+// collectives as operations, the optimizer on the GPU. One GPU is planned; all do the same at the
 // same time.
 #pragma once
 
@@ -36,7 +36,7 @@ class ClusterStep : public PyTorchStep {
         return static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
     }
 
-    /// Of a layer, or of all that is in none: with adapters, these alone are trained.
+    /// Elements of a layer, or of all outside layers; with adapters only `trained` ones change.
     struct Elements {
         double all = 0, trained = 0;
     };

@@ -23,7 +23,7 @@ PerToken per_token(const ModelSpec& model, const LayerSpec& kind) {
             static_cast<double>(kFp32 * (a.heads + kind.norms))};
 }
 
-/// What a layer keeps of a token in addition to its input, and what all layers share of it.
+/// Bytes that a layer keeps of a token in addition to its input, and bytes that all layers share.
 std::pair<double, double> activation_bytes(const PerToken& t, const TrainingSpec& training) {
     const bool fp8 = training.compute == Compute::fp8;
     const double input = fp8 ? 1 : kBf16;  // of a product

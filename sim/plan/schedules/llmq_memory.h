@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// What waits on the host in addition to the moments (see Offload).
+/// Tensors that wait on the host in addition to the moments (see Offload).
 struct LlmqOffload {
     explicit LlmqOffload(const TrainingSpec& training);
 

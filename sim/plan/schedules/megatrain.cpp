@@ -242,7 +242,7 @@ class MegaTrain : public MicroBatchStep {
     BufferId gradients_ = kNoBuffer;  ///< on the host
     const int slots_;
     PythonThread python_;  ///< of a fork
-    // Of each buffer: the last use of its content, the gradients of its template, its last copy.
+    // For each buffer: the last use of its content, the gradients of its template, its last copy.
     std::array<OperationId, kMostMegaTrainSlots> unflattened_{-1, -1, -1},
         gradients_left_{-1, -1, -1}, arrived_of_{-1, -1, -1};
     OperationId arrived_ = -1, first_flat_ = -1;

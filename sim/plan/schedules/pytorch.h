@@ -1,6 +1,6 @@
-// What do schedules of systems that train a plain PyTorch model share? What PyTorch keeps for its
-// parameters, the model's kernels and what autograd keeps of it, the thread that issues them, and a
-// step of micro-batch after micro-batch.
+// Which code do schedules of systems share that train a plain PyTorch model? Memory that PyTorch
+// and autograd keep for parameters and backward, the model's kernels, the thread that issues them,
+// a step of micro-batch after micro-batch.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ class RoundPipe {
                     static_cast<double>(model_.vocabulary) * kLogitBytes));
         return out;
     }
-    /// Of all micro-batches; `one` takes that long.
+    /// The work of all micro-batches, each of which takes `one`.
     Operation work(const Stage& stage, std::int32_t Layer::*kernels, Seconds one) {
         Operation work;
         for (int layer = stage.begin; layer < stage.end; ++layer)

@@ -1,4 +1,4 @@
-// What are the layers that RoundPipe divides into stages: parameters, kernels and times of one
+// Which layers does RoundPipe divide into stages: parameters, kernels and times of one
 // micro-batch?
 #pragma once
 

@@ -46,7 +46,7 @@ class SlideFormer : public MicroBatchStep {
     }
     double table() const { return static_cast<double>(embedding_parameters(model_)); }
     double head() const { return static_cast<double>(head_parameters(model_)); }
-    /// Of the embedding (kEmbeddingLayer), a layer, or the head (layers_).
+    /// Elements of the embedding (kEmbeddingLayer), a layer, or the head (layers_).
     double elements(int layer) const {
         if (layer == kEmbeddingLayer) return table();
         return layer == layers_ ? head() : parameters_of_layer(model_, layer);
@@ -73,7 +73,7 @@ class SlideFormer : public MicroBatchStep {
                        static_cast<double>(layers_) * input_bytes(model_, pass_));
     }
 
-    /// What a layer keeps from its second forward to its backward, and the gradients of a product.
+    /// Holds what a layer keeps from its second forward to its backward, and a product's gradients.
     BufferId activations(int layer) {
         const LayerSpec& spec = model_.layer(layer);
         const double width = kBf16 * width_of_token(spec.feed_forward);

@@ -16,8 +16,8 @@
 // are updated, in the last one. Weights come again, except those that the pass before left in
 // slots.
 //
-// What `host_kept_layers` keep for backward leaves after their forward and comes back before their
-// backward, through two buffers in turn.
+// Tensors that `host_kept_layers` keep for backward leave after their forward and return before
+// their backward, through two buffers in turn.
 //
 // The first `resident_layers` stay on the device with their states: neither their weights nor their
 // gradients travel, and compute updates each right after its backward. `resident_tables` says the

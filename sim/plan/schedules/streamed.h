@@ -17,7 +17,7 @@ inline constexpr Bytes kKernelWorkspace = 32 * kMiB;
 /// Chosen, not measured: a copy of it takes 0.3 ms at 55 GB/s, much longer than its launch.
 inline constexpr Bytes kStaging = 16 * kMiB;
 
-/// What the last layers keep for backward is used between two visits of states, in the same place:
+/// The last layers keep tensors for backward between two visits of states, in the same place:
 /// that of one visit holds one or several layers, if it holds any.
 struct VisitPlaces {
     std::int64_t model_layers = 0;
@@ -40,15 +40,15 @@ struct StreamedBuffers {
     std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer if fp8_weight_bytes() is 0
     BufferId targets = kNoBuffer;           ///< (tokens) int32
     BufferId documents = kNoBuffer;         ///< document_begins_bytes(); only if it is asked for
-    /// Of each layer, in fp32: one buffer for all, or with several passes one each; kNoBuffer where
-    /// a single product adds.
+    /// Sums of each layer in fp32: one buffer for all, or with several passes one each; kNoBuffer
+    /// where a single product adds.
     std::vector<BufferId> gradient_sums;
     /// Weights and states of the resident sections: each layer, the head, the embedding; kNoBuffer
     /// where they are the host's. They have no copy there. The first layers are resident: their
     /// updates come last in backward and are needed first in the next forward, so that no other
     /// layers keep the GPU waiting as long.
     std::vector<BufferId> resident;
-    /// Of layers that the device updates, where clipping holds them.
+    /// Gradients of layers that the device updates, where clipping holds them.
     std::vector<BufferId> held_gradients;
     VisitPlaces visit_places;
     std::vector<BufferId> visits;      ///< one a visiting layer
@@ -91,7 +91,7 @@ void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
 double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer);
 std::vector<BufferId> declare_fp8_weights(const ModelSpec& model, const TrainingSpec& training,
                                           PlanBuilder& build);
-/// Of products in FP8: what the layers and the loss, which take turns, need at most.
+/// Operands of products in FP8: the most that layers and loss, which take turns, need.
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
 /// The token index of a batch on the device: each token's row, the tokens in the order of their
 /// rows, and for each row in use which tokens are its (see engine/kernels/token_rows.h).
@@ -148,14 +148,14 @@ KeptBytes kept_bytes(const ModelSpec& model, const TrainingSpec& training, int l
 bool keeps_weight_codes(const TrainingSpec& training, int layer);
 /// The host has codes of the layer's weights, and these are copied to the device.
 bool arrives_as_codes(const TrainingSpec& training, int layer);
-/// Of such a copy: a scale of 16 bytes for each product and vectors in bf16, then codes of
+/// Bytes of such a copy: a scale of 16 bytes for each product and vectors in bf16, then codes of
 /// matrices, each aligned to 256 bytes.
 double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer);
-/// Of all layers whose codes the host has.
+/// Bytes of all layers whose codes the host has.
 double host_code_bytes(const ModelSpec& model, const TrainingSpec& training);
-/// Of the slots in which the weights of layers on the host arrive.
+/// Bytes of the slots in which the weights of layers on the host arrive.
 double weight_slot_bytes(const ModelSpec& model, const TrainingSpec& training);
-/// What the layer keeps for backward.
+/// Which tensors the layer keeps for backward.
 Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer);
 /// The layer's input waits for backward; else it is computed again.
 bool saves_input(const TrainingSpec& training, int layer);

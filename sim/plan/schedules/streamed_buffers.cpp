@@ -41,7 +41,7 @@ class StreamedDeclaration {
   private:
     using Kind = MemoryKind;
     std::int64_t streamed_layers() const { return model_.layer_count() - t_.resident_layers; }
-    /// Of the head's gradient on the host, which has an output projection even where it is tied.
+    /// Bytes of the head's gradient on the host: it has an output projection even where it is tied.
     double streamed_head_bytes() const {
         return t_.resident_head() ? 0 : table_bytes(model_) + hidden_bytes(model_);
     }

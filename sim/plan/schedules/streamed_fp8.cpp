@@ -8,8 +8,8 @@
 namespace sluice {
 namespace {
 
-/// Of a layer's product, a byte an element: in forward x and W, in backward dy in both orders and,
-/// one after the other, x and W.
+/// Operands of a layer's product, a byte an element: in forward x and W, in backward dy in both
+/// orders and, one after the other, x and W.
 double product_operands(const Kernel& weight_gradient) {
     const auto out = static_cast<double>(weight_gradient.m),
                in = static_cast<double>(weight_gradient.n),
@@ -19,8 +19,8 @@ double product_operands(const Kernel& weight_gradient) {
     return static_cast<double>(weight_gradient.count) * std::max(forward, backward);
 }
 
-/// What SwiGLU's backward writes for the products before and after it, while the first has its
-/// operands and then the second.
+/// Operands that SwiGLU's backward writes for the products before and after it, while the first has
+/// its operands and then the second.
 double feed_forward_operands(const ModelSpec& model, const LayerSpec& layer, double tokens) {
     const double hidden = static_cast<double>(model.hidden),
                  width = static_cast<double>(layer.feed_forward.intermediate),
@@ -29,7 +29,7 @@ double feed_forward_operands(const ModelSpec& model, const LayerSpec& layer, dou
                                                      std::max(tokens * hidden, gate_up * hidden));
 }
 
-/// Of the products of a layer, which take turns.
+/// The most operands of a layer's products, which take turns.
 double layer_operands(const ModelSpec& model, const TrainingSpec& training) {
     const TokenBlock block = training.micro_batch_block();
     const std::int64_t chunk = block.feed_forward_chunk == 0

@@ -152,7 +152,7 @@ class Streamed {
         int layer;
         std::int32_t micro_batch;
     };
-    /// Of the pass, what leaves: copies out in the order of forward; in the order of backward whose
+    /// Kept tensors of the pass: copies out in the order of forward; in the order of backward whose
     /// it is, copies in, and the backward that uses each.
     std::vector<OperationId> kept_out_, kept_in_, kept_backwards_;
     std::vector<KeptOf> coming_back_;

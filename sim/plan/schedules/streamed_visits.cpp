@@ -26,7 +26,7 @@ double states_of_largest_layer(const ModelSpec& model, const TrainingSpec& train
     return state_bytes(training) / kBf16 * largest_layer_bytes(model);
 }
 
-/// Of the layer that keeps the most, in a pass.
+/// Bytes of the layer that keeps the most in a pass.
 double most_kept(const ModelSpec& model, const TrainingSpec& training) {
     double most = 0;
     for (int layer = 0; layer < model.layer_count(); ++layer)

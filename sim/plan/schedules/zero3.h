@@ -1,5 +1,5 @@
-// What do all uses of ZeRO-3 on one GPU share? The model's forward and backward, parameters that
-// arrive before a module, and gradients that leave in buckets after it.
+// Which code do all uses of ZeRO-3 on one GPU share? The model's forward and backward, parameters
+// that arrive before a module, and gradients that leave in buckets after it.
 //
 // Micro-batches are DeepSpeed's gradient_accumulation_steps (runtime/zero/stage3.py's
 // partition_grads, parameter_offload.py's start of forward; the same in 0.19.8 and at edaa722).

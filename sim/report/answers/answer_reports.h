@@ -90,7 +90,7 @@ std::string machine_choices_csv(const MachineChoices& choices);
 /// and over dollars per million tokens.
 Picture machine_choices_picture(const MachineChoices& choices);
 
-/// What a reader must know about a way: deadline and budget, also at the slow end of the band, and
+/// Warnings about a way: deadline and budget, also at the slow end of the band, and
 /// a host that is assumed.
 std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay& way);
 /// Where the model is kept, the speed, and what is paid for.

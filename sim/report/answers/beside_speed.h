@@ -1,5 +1,5 @@
-// What stands beside every speed? Which program trains this way today, in which precision, with
-// how many tokens a step.
+// Which facts stand beside every speed? The program that trains this way today, its precision and
+// the tokens of a step.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// What is kept of a parameter, in words: "fp32", "24-bit", "bf16" or "8-bit".
+/// Precisions in which a parameter is kept, in words: "fp32", "24-bit", "bf16" or "8-bit".
 struct KeptStates {
     const char *master, *moments;
 };

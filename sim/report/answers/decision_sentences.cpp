@@ -37,7 +37,7 @@ const Candidate* least(const Decision& decision, bool with_price, Value value,
     return out;
 }
 
-/// What the choice keeps, where other candidates keep something else.
+/// Says which states the choice keeps, where other candidates keep others.
 std::string states_sentence(const Decision& decision) {
     const auto states = [](const Candidate& c) { return states_of(c.report().asked.training); };
     const Candidate& best = *decision.best();
@@ -125,7 +125,7 @@ void add_best(std::vector<std::string>& out, const Decision& decision) {
     add_if_any(out, states_sentence(decision));
 }
 
-/// What a token costs if jobs fill the node of the candidate.
+/// Says how much a token costs if jobs fill the node of the candidate.
 std::string node_sentence(const Candidate& c) {
     if (!c.together || c.together->jobs < 2 || !c.together->paid) return "";
     return fmt::format("{:g} such jobs fill a node of {}: {} tokens/s each, {} a million tokens.",

@@ -36,7 +36,7 @@ auto with_smaller_states(Member member) {
     };
 }
 
-/// What more machines would reach the goal, the cheapest token first; "" if there are none.
+/// The further machines that would reach the goal, the cheapest token first; "" if there are none.
 std::string smaller_states_words(const MachineChoices& choices) {
     std::vector<std::pair<double, std::string>> found;
     for (const MachineChoice& one : choices.machines) {

@@ -18,7 +18,7 @@ double of_a_thread(std::int64_t state_bytes) {
     return (state_bytes == 12 ? 0.955 : state_bytes == 8 ? 1.1 : 0.52) * kGiga;
 }
 
-/// What another thread has to add at least.
+/// Another thread has to add at least this share.
 constexpr double kWorthAThread = 0.01;
 
 }  // namespace

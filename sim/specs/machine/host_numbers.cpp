@@ -15,7 +15,7 @@ namespace {
 
 using Row = const MachineNumber&;
 
-// What copies and host work share over STREAM: they move 181 and 169 GB/s together on two H200
+// Bandwidth of copies and host work together over STREAM's: they move 181 and 169 GB/s on two H200
 // machines whose memory has 0.85 x 281.6 GB/s; copies alone of four GPUs there 137 to 167.
 constexpr double kSharedOfStream = 0.74;
 

@@ -11,8 +11,8 @@ struct LibraryMatch {
     double cores = 0;  ///< logical ones, of its host
 };
 
-/// Of the machines with that GPU, by the name that its driver gives: the one whose number of cores
-/// is nearest; of several the one that was measured last. Empty if none has that GPU.
+/// Among the machines with that GPU, named as its driver does, the one whose number of cores is
+/// nearest; if several are, the one that was measured last. Empty if none has that GPU.
 std::optional<LibraryMatch> library_machine_with(const std::string& driver_name, double cores);
 
 }  // namespace sluice

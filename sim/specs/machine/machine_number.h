@@ -1,4 +1,4 @@
-// What is a number of a machine: its path in a profile, the member that it fills, how it scales?
+// Which numbers has a machine: path in a profile, member that it fills, how it scales?
 // There is one row for each, in *_numbers.cpp. Readers, scalers, sluice-calibrate and the window
 // walk these rows, so a new number is a new row and its use in the cost model.
 #pragma once
@@ -59,7 +59,7 @@ enum class Transfer : std::uint8_t {
     joules_of_copies,
 };
 
-/// What a curve must look like.
+/// The shape that a curve must have.
 enum class CurveShape : std::uint8_t {
     not_negative,
     rates_by_bytes,

@@ -1,4 +1,4 @@
-// What does a profile say about a machine? Every number with unit, method, source and date.
+// Which numbers does a machine's profile give? Every number with unit, method, source and date.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What can the machine do, in bytes, seconds and FLOPs? The profile's numbers in SI units; a stated
-// rule fills each gap.
+// How fast and how large is the machine, in bytes, seconds and FLOPs? The profile's numbers in SI
+// units; a stated rule fills each gap.
 #pragma once
 
 #include <array>

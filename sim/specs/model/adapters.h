@@ -1,4 +1,4 @@
-// What do low-rank adapters add to a layer (LoRA, arXiv 2106.09685)? Each linear layer y = x W^T,
+// How do low-rank adapters change a layer (LoRA, arXiv 2106.09685)? Each linear layer y = x W^T,
 // frozen, becomes x W^T + (x A^T) B^T, and only A (rank, k) and B (n, rank) are trained.
 #pragma once
 

@@ -35,7 +35,7 @@ struct ElementwiseTraffic {
 inline constexpr ElementwiseTraffic kFusedTraffic{{4.9}, {12.9}, {4}, {6}, {4}, {4}, 6, 12,
                                                   2,     6,      6,   1,   1,   1,   1};
 
-// Eager norms and rotary take 52.9, 115.4, 58 and 68 bytes' time. What they move is counted, the
+// Eager norms and rotary take 52.9, 115.4, 58 and 68 bytes' time. Moved bytes are counted, the
 // rest is work. RMSNorm: to fp32 (6), square (8), mean (4), scale (8), round (6), weight (4); its
 // backward: 14 kernels that move 92. Rotary: two products (4 each), half of it negated (2), joined
 // (4), sum (6); backward: products (8), negation (2), halves copied into zeros (8), two sums (12).

@@ -12,7 +12,7 @@ struct TokenBlock {
     std::int64_t sequence = 0;            ///< tokens of one sequence
     std::int64_t feed_forward_chunk = 0;  ///< tokens that pass the feed-forward together; 0: all
     std::int64_t busy_experts = 0;        ///< that the tokens reach; 0: all
-    /// Of the document of a mean token, within which attention stays; 0: of its sequence.
+    /// Length of a mean token's document, within which attention stays; 0: the sequence.
     std::int64_t document_tokens = 0;
     std::int64_t tokens() const { return sequences * sequence; }
     bool in_chunks() const { return feed_forward_chunk > 0 && feed_forward_chunk < tokens(); }

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-/// What is known of a tensor that a product reads: nothing, or, from the kernel that wrote it, its
+/// A product knows of a tensor that it reads nothing, or, from the kernel that wrote it, its
 /// largest number or its codes.
 enum class Known : std::uint8_t { nothing, largest, codes };
 
@@ -23,9 +23,9 @@ class ProductKernels {
                   Known x = Known::nothing) const;
     /// The products that follow read weights that products before have read in this pass.
     void had_weights() { precision_.weights = after_first(precision_.weights); }
-    /// Of SwiGLU over (rows, width), if it writes codes: gate, up and the product's gradient are
-    /// read for the largest numbers, and again to write codes of the gradient of gate and up in
-    /// both orders and of the product in one.
+    /// SwiGLU's backward over (rows, width), if it writes codes: gate, up and the product's
+    /// gradient are read for the largest numbers, and again to write codes of the gradient of gate
+    /// and up in both orders and of the product in one.
     Kernel swiglu_backward(std::int64_t rows, std::int64_t width) const;
 
   private:

@@ -53,7 +53,7 @@ std::vector<std::string> all_names() {
     return out;
 }
 
-/// Of the size in a name, of its family if there are any.
+/// Models of the size in a name, only those of its family if there are any.
 std::vector<std::string> of_size_in(const std::string& name) {
     std::vector<std::string> out;
     if (const auto size = size_in(name)) out = models_of_size(*size);

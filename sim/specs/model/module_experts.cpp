@@ -57,7 +57,7 @@ class Expert {
 
     void backward() {
         traffic("gradients of an expert", kUnary, rows_, of_.hidden);
-        // Of the rows, and of the weights, with their sums.
+        // Gradients of the rows, and of the weights with their sums.
         traffic("weights of tokens", kRepeated + kBinary + kBf16, rows_, of_.hidden, 3);
         if (stacked_) traffic("bias", kBf16, rows_, of_.hidden);
         linear_backward(of_.hidden, width());

@@ -46,7 +46,7 @@ std::string short_name(const std::string& what);
 /// Names of the built-in library, sorted.
 std::vector<std::string> library_models();
 
-/// What a person may type for a model: all that read_model() takes, a size ("70B": the nearest of
+/// A person may type for a model all that read_model() takes, a size ("70B": the nearest of
 /// the library) or a part that one name of the library alone has ("30B-A3B"). Returns what
 /// read_model() takes; the text itself if nothing fits, which read_model() then refuses. Throws
 /// InputError if no model is near a size; `where` as for read_model().

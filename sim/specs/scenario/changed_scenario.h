@@ -1,4 +1,4 @@
-// What is a scenario with another value, machine or system? Flags, suggestions, axes and
+// How does a scenario look with another value, machine or system? Flags, suggestions, axes and
 // comparisons change a planned scenario.
 #pragma once
 
@@ -29,9 +29,8 @@ PlannedScenario with_value(PlannedScenario planned, const std::string& field,
 
 /// `planned` on another machine with another schedule. Options that the schedule does not have are
 /// left out. What-if values of the machine's profile are removed, and so are a price, rent or
-/// offer; whether the machine is rented or
-/// bought stays, but it is not owned. Its host is the other machine's
-/// own. Mistakes in either scenario stay; resolve() reports them.
+/// offer; whether the machine is rented or bought stays, but it is not owned. Its host is the other
+/// machine's own. Mistakes in either scenario stay; resolve() reports them.
 PlannedScenario on_machine(PlannedScenario planned, const std::string& machine,
                            const std::string& schedule);
 

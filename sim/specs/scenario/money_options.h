@@ -34,7 +34,7 @@ struct CostQuery {
     std::optional<double> memory_usd_per_gb;  ///< of host memory beyond that of a system as sold
     std::optional<double> host_w;             ///< for each GPU
     /// GPUs of rented nodes that are paid for, since rents are for one GPU; empty: the plan's
-    /// share. Of an owned machine, or one that is bought in parts or at price_usd: those that it
+    /// share. For a machine that is owned, or bought in parts or at price_usd: those that it
     /// has; empty: all of the nodes.
     std::optional<double> gpus_paid;
     OwnerTerms terms;

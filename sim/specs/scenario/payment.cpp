@@ -105,7 +105,7 @@ std::string payment_words(const Payment& payment) {
 }
 
 bool holds(const Offer& offer, const NodeShare& share, std::optional<double> gpus_paid) {
-    // What a provider rents at least is connected, be it several hosts of a rack.
+    // The GPUs that a provider rents at least are connected, even across hosts of a rack.
     const double of_node = share.node_gpus == 0 ? std::numeric_limits<double>::infinity()
                                                 : std::max(share.node_gpus, offer.rented_gpus);
     return gpus_paid.value_or(share.gpus_needed()) <= offer.most_gpus.value_or(of_node);

@@ -1,4 +1,4 @@
-// What is paid an hour, and for which part of a node? A plan pays for the largest share that it
+// How much is paid an hour, and for which part of a node? A plan pays for the largest share that it
 // takes of its node, since no other job can use the GPUs that it leaves without host memory.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace sluice {
 
-/// What the jobs of a node share.
+/// The parts of a node that its jobs share.
 enum class NodePart : std::uint8_t { gpus, host_memory, cores, host_bandwidth };
 const char* node_part_name(NodePart part);
 
-/// What a plan takes of each node on which it runs. Shares are from 0 to 1; more if it does not
-/// fit.
+/// The share that a plan takes of each node on which it runs. Shares are from 0 to 1; more if it
+/// does not fit.
 struct NodeShare {
     double gpus = 1;       ///< that train, in all nodes
     double node_gpus = 0;  ///< of one node; 0: not known

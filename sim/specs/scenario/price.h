@@ -1,5 +1,5 @@
-// What does an hour of a machine cost, rented or bought? From the dated prices of its profile, or
-// from the user's input.
+// How much does an hour of a machine cost, rented or bought? From the dated prices of its profile,
+// or from the user's input.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class OfferKind {
 };
 const char* offer_kind_name(OfferKind kind);
 
-/// Of the contracts that OfferKind::reserved names.
+/// The years of the contracts that OfferKind::reserved names.
 inline constexpr double kReservedYears = 3;
 
 struct Offer {
@@ -101,7 +101,7 @@ struct OwnerTerms {
     /// A year, on the price less what is paid back. The prime rate of banks in the United States
     /// from December 2024 to September 2025: Federal Reserve, statistical release H.15.
     double interest = 0.075;
-    /// Of the price, at the end; 0 as in the linear depreciation of the 10-K above.
+    /// Value at the end as a share of the price; 0 as in the linear depreciation of the 10-K above.
     double residual_share = 0;
     /// Commercial customers in the United States: U.S. Energy Information Administration, Electric
     /// Power Monthly, table 5.6.A, national average as published by 2026-04-26.

@@ -1,4 +1,4 @@
-// What does it cost to buy the machines that a plan needs, and when does that pay off against a
+// How much does it cost to buy the machines that a plan needs, and when does that pay off against a
 // rent? Machines are bought whole.
 #pragma once
 
@@ -43,7 +43,7 @@ struct BreakEven {
 std::optional<BreakEven> break_even(double rent_usd_per_hour, double electricity_usd_per_hour,
                                     double price_usd, const OwnerTerms& terms);
 
-/// What that rate costs over the hours of training of so many months, in dollars of the day of the
+/// The cost of that rate over the hours of training of so many months, in dollars of the day of the
 /// purchase: interest makes later payments smaller. A purchase and a rent that differ by the price
 /// are equal at break_even().
 double cost_today(double usd_per_hour, double months, const OwnerTerms& terms);

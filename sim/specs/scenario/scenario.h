@@ -1,5 +1,5 @@
-// What is the question: which model on which machine with which settings, as typed? To which specs
-// does it resolve? Flags, forms and project files fill the same PlannedScenario.
+// Which question is asked: which model on which machine with which settings, as typed? To which
+// specs does it resolve? Flags, forms and project files fill the same PlannedScenario.
 #pragma once
 
 #include <map>
@@ -75,7 +75,7 @@ std::string scenario_flags(const PlannedScenario& planned);
 /// " --tokens 5e9 --quotes bids.csv", quoted for a shell.
 std::string money_flags(const PlannedScenario& planned);
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another command
-/// that takes a scenario's flags and --plan. Of money only quotes, unless it is "cost".
+/// that takes a scenario's flags and --plan. Its one money flag is --quotes, unless it is "cost".
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
 
 }  // namespace sluice

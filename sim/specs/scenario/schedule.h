@@ -1,4 +1,4 @@
-// What distinguishes a schedule: the system whose order of operations a step has? Each file of
+// Which facts describe a schedule, the system whose order of operations a step has? Each file of
 // sim/plan/schedules makes the record of its schedule, and schedules.cpp there lists them.
 #pragma once
 

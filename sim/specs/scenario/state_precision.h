@@ -1,5 +1,5 @@
-// What does a parameter take between two steps: its master and the two moments of AdamW? The rows
-// are all precisions that --state-bytes knows.
+// How many bytes does a parameter take between two steps: its master and the two moments of AdamW?
+// The rows are all precisions that --state-bytes knows.
 #pragma once
 
 #include <array>

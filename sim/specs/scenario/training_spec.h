@@ -19,27 +19,27 @@ namespace sluice {
 
 class JsonObject;
 
-/// What the GPUs of a cluster divide among them: parameters, gradients and states; states only;
+/// The GPUs of a cluster divide among them: parameters, gradients and states; states only;
 /// nothing; gradients and states.
 enum class Sharding : std::uint8_t { full, states, none, gradients };
 /// How PyTorch's Adam runs: as one kernel, or by default as one list kernel an operation.
 enum class AdamKernel : std::uint8_t { fused, foreach };
 enum class CheckpointPlacement : std::uint8_t { device, host };
-/// Of layers: every one's, or every second one's, from which the layer before the others computes
+/// Inputs of every layer, or of every second one, from which the layer before the others computes
 /// theirs again.
 enum class SavedInputs : std::uint8_t { all, half };
-/// What a token attends to: all of its sequence before it, or of its document.
+/// A token attends to all of its sequence before it, or of its document.
 enum class AttendWithin : std::uint8_t { sequence, document };
 enum class MomentPlacement : std::uint8_t { device, host };
-/// What waits on the host in addition to the moments, each with those before it: nothing; masters
-/// of layers whose products read FP8 weights; the weights, two layers of which are on the device;
-/// the layers' gradients.
+/// Tensors that wait on the host in addition to the moments, each with those before it: nothing;
+/// masters of layers whose products read FP8 weights; the weights, two layers of which are on the
+/// device; the layers' gradients.
 enum class Offload : std::uint8_t { none, masters, weights, gradients };
 /// When a step uses its update: one step later, during which the CPU computes it, or at once.
 enum class Update : std::uint8_t { delayed, immediate };
-/// What MegaTrain-Plus does otherwise, each with what stands before it: nothing; weights are
-/// gathered in a pinned buffer before each copy; all layers' inputs are kept; templates are views
-/// of buffers.
+/// Differences of MegaTrain-Plus, each with those before it: nothing; weights are gathered in a
+/// pinned buffer before each copy; all layers' inputs are kept; templates are views of
+/// buffers.
 enum class Fork : std::uint8_t { none, flatten, store, views };
 /// Gradient clipping by global norm: as the run decides, with the memory and the results of
 /// `exact`; exactly, after all gradients; speculatively, and redone if the factor was wrong; or
@@ -89,7 +89,7 @@ struct TrainingSpec {
     std::int64_t late_moment_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     SavedInputs saved_inputs = SavedInputs::all;
-    /// Of the optimizer's moments between two steps (llmq).
+    /// The place of the optimizer's moments between two steps (llmq).
     MomentPlacement moments = MomentPlacement::device;
     Offload offload = Offload::none;       ///< (llmq)
     Update update = Update::delayed;       ///< (roundpipe)
@@ -124,7 +124,7 @@ struct TrainingSpec {
     }
     std::int64_t micro_batches() const { return batch_of_a_gpu() / micro_batch_sequences(); }
     std::int64_t micro_batches_of_a_pass() const { return micro_batches() / passes; }
-    /// Of all GPUs, where these take turns at micro-batches that are nearly equal.
+    /// Sequences of all GPUs, where these take turns at micro-batches that are nearly equal.
     double sequences_of_a_pass() const {
         return static_cast<double>(batch) / static_cast<double>(passes);
     }

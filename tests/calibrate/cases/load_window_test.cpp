@@ -210,7 +210,7 @@ TEST_CASE("cases: random numbers have the deviation asked for, whatever the thre
         sum += value;
         squares += value * value;
     }
-    // Of a million numbers: the mean is within 4 of its deviations, 0.5 / 1000.
+    // The mean of a million numbers is within 4 of its deviations, 0.5 / 1000.
     CHECK(sum / kCount == Approx(0).margin(0.002));
     CHECK(squares / kCount == Approx(0.25).epsilon(0.01));
     // The numbers repeat after a million.

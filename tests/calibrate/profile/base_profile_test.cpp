@@ -1,4 +1,4 @@
-// What does a profile take from its base?
+// Which numbers does a profile take from its base?
 #include "sim/base/input_error.h"
 #include "tests/calibrate/profile/made_profiles.h"
 

@@ -1,4 +1,4 @@
-// What does a profile say of a clock that falls under load? By hand.
+// How does a profile describe a clock that falls under load? By hand.
 #include <nlohmann/json.hpp>
 
 #include "calibrate/profile/make_profile.h"

@@ -42,7 +42,7 @@ TEST_CASE("profiles kept here: their measurements make them again, to the byte")
         const auto files = files_of(sources.at(kCalibrationSource));
         REQUIRE(!files.empty());
         const Measurements measurements = pool_measurements(files);
-        // What was not measured is taken from the profile itself.
+        // Numbers that were not measured are taken from the profile itself.
         const std::string again = make_profile(measurements, fit_machine(measurements), profile);
         CHECK(again == profile.text);
     }

@@ -76,7 +76,7 @@ inline CaseTable memory_bound(const std::string& name) {
     return out;
 }
 
-/// Of 2^30 numbers at 3000 GB/s, as predictions count bytes, and launches of 1.1 us.
+/// A row for 2^30 numbers at 3000 GB/s, as predictions count bytes, and launches of 1.1 us.
 inline std::vector<double> fp8_cast(bool by_rows, bool by_columns, bool sought) {
     const double bytes = (by_rows && by_columns ? 4.9 : 3.1) + (sought ? 2.1 : 0);
     std::vector<double> row = {1 << 16, 1 << 14, by_rows ? 1.0 : 0, by_columns ? 1.0 : 0,

@@ -20,7 +20,7 @@ TEST_CASE("transfer: the example datasheet works with the measured profile of th
     const std::string text =
         transfer_profile({read_text_file(from), from}, {read_text_file(to), to}, "2026-11-21");
     const MachineProfile profile = parse_machine_profile(text, "b200.json", "b200");
-    // Published for the B200: 1745 TFLOPS, in a short burst as the H200's 788. What is measured at
+    // Published for the B200: 1745 TFLOPS, in a short burst as the H200's 788. The rate measured at
     // the clock of training is as far below on both.
     const double measured = value_of(parse_machine_profile(read_text_file(from), from, "h200"),
                                      "gpu.bf16_achieved_gemm_tflops");

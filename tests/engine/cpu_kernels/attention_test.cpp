@@ -169,7 +169,7 @@ void check_head_norm(const AttentionShape& shape, DType type, DType sums, Compar
                      dk_sum);
 }
 
-/// What a layer does most of, at memory `offset` elements past libtorch's own alignment.
+/// Results of a layer's main kernels, at memory `offset` elements past libtorch's own alignment.
 std::vector<TestMatrix> some_results(DType type, std::int64_t offset) {
     at::manual_seed(20);
     const AttentionShape shape{2, 150, 6, 2, 20, 0};

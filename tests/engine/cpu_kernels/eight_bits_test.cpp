@@ -114,7 +114,7 @@ TEST_CASE("eight bits: SwiGLU's backward reads gate and up from codes", "[cpu_ke
         const TestMatrix plain(type, kRows, kWidth);
         kernels().swiglu(plain.matrix(), gate_up.matrix());
         CHECK(plain.same_bits(product));
-        // What backward reads, as numbers.
+        // The values that backward reads, as numbers.
         const at::Tensor numbers = at::empty({kRows, 2 * kWidth}, at::kDouble);
         for (std::int64_t row = 0; row < kRows; ++row)
             for (std::int64_t column = 0; column < 2 * kWidth; ++column)

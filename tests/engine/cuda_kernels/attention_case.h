@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// What the errors of bf16 within cuDNN may add up to: probabilities and dS are rounded to bf16
+/// The limit for the errors of bf16 within cuDNN: probabilities and dS are rounded to bf16
 /// before the products with v, q and k, so single elements near 0 have no small relative error.
 /// Share of the tighter of two limits: rms(actual - expected) <= 0.01 rms(expected) + 1e-4 and
 /// |actual - expected| <= 0.03 max|expected| + 1e-3. Infinite where an element is NaN.
@@ -167,7 +167,7 @@ struct AttentionBackwardCase {
     std::vector<double> read_dqkv() const { return dqkv.read(); }
 
   private:
-    /// Of dq, dk and dv each, whose sizes differ.
+    /// The largest share of dq, dk and dv, whose sizes differ.
     double share_of_parts(const std::vector<double>& actual,
                           const std::vector<double>& expected) const;
 

@@ -1,5 +1,5 @@
-// Do kernels reach all of a matrix of more than 2^31 numbers? What each makes of its first, middle
-// and last rows is what it makes of these rows alone.
+// Do kernels reach all of a matrix of more than 2^31 numbers? Each gives for its first, middle
+// and last rows what it gives for these rows alone.
 #include "tests/engine/cuda_kernels/big_matrix.h"
 
 #include "tests/engine/cuda_kernels/check_cases.h"

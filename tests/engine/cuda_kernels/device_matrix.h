@@ -1,4 +1,4 @@
-// What do the tests of kernels give to the GPU, and what comes back? Matrices of random bf16
+// Which values do tests of kernels give to the GPU and read back? Matrices of random bf16
 // between guards that nobody may touch.
 #pragma once
 

@@ -18,7 +18,7 @@ std::uint16_t bits_of(double bf16) {
     return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(bf16)) >> 16);
 }
 
-/// Of `halves` rows of `width` bf16.
+/// Codes of rows of `width` bf16.
 HostCodes codes_of(const std::vector<double>& values, std::int64_t width) {
     HostCodes out;
     for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(width)) {

@@ -15,7 +15,7 @@ namespace {
 /// Columns of a matrix on the host, in fp32.
 using Strip = std::vector<float>;
 
-/// What the gradients of one key/value head depend on, and the results.
+/// The inputs of one key/value head's gradients, and the results.
 class HostHead {
   public:
     HostHead(const AttentionShape& shape, std::int64_t kv_head)

@@ -1,4 +1,4 @@
-// What do tests of steps on a GPU share? A model, and training of it there.
+// Which code do tests of steps on a GPU share? A model, and training of it there.
 #pragma once
 
 #include "tests/engine/run/tiny_training.h"

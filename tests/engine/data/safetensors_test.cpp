@@ -24,7 +24,7 @@ std::string message_of(const std::string& bytes) {
     return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
 }
 
-/// Of a file whose one tensor "w" has these fields.
+/// The message for a file whose one tensor "w" has these fields.
 std::string message_of_tensor(const std::string& fields, const std::string& data = "") {
     return message_of(file_of(fmt::format(R"({{"w":{{{}}}}})", fields), data));
 }

@@ -1,4 +1,4 @@
-// What does a layer compute? Its formulas in float64, with gradients by autograd.
+// Which results must a layer have? Its formulas in float64, with gradients by autograd.
 #pragma once
 
 #include <map>

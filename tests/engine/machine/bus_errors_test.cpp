@@ -20,7 +20,7 @@ struct Ending {
     std::string words;
 };
 
-/// Of a process that does this to itself.
+/// The ending of a process that does this to itself.
 template <typename Function>
 Ending ending_of(Function function) {
     int ends[2];

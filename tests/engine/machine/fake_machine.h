@@ -1,5 +1,5 @@
-// What do tests of machine facts read? A small /proc and /sys in a folder that is gone when the
-// test ends.
+// Which files do tests of machine facts read? A small /proc and /sys in a folder that is gone when
+// the test ends.
 #pragma once
 
 #include <fmt/format.h>

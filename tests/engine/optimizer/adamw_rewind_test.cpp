@@ -45,7 +45,7 @@ double unit(const Parameters& p, float x) {
 }
 
 /// Shares of parameters of which rewinding may change that much: those that the step moved to where
-/// numbers are coarser. Of an fp32 master, rounding changes the last digit of many.
+/// numbers are coarser. Rounding changes the last digit of many fp32 masters.
 struct Changes {
     double masters, uppers;
 };

@@ -102,7 +102,7 @@ TEST_CASE("moment conversion: values stay within the spacing of both types", "[o
                 CHECK((second_back[i] > 0) == (second[i] > 0));
             }
         }
-        // What one type holds, it holds again; a scale is rounded.
+        // A value that a type held comes back to it; a scale is rounded.
         if (bytes > 6) CHECK(converted(back.block, bytes).memory == there.memory);
     }
 }

@@ -34,7 +34,7 @@ class SeededTurns {
     std::vector<int> order_;  ///< of actors, the first goes first
 };
 
-/// What goes wrong on purpose. The first is number 0.
+/// The faults made on purpose. The first is number 0.
 struct LateFaults {
     Lane lane = Lane::compute;         ///< of the lost and of the killing task: copies or kernels
     std::int64_t lost_task = -1;       ///< is not done

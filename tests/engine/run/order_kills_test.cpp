@@ -1,4 +1,4 @@
-// What is left of a run that ends in the middle of a step, or that gets no memory?
+// Which state remains of a run that ends in the middle of a step, or that gets no memory?
 #include <unistd.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@ using namespace sluice;
 
 namespace {
 
-/// What a run needs to go on.
+/// The state that a run needs to go on.
 struct Saved {
     int steps = 0;
     double clip_factor = 1;
@@ -64,7 +64,7 @@ TEST_CASE("orders: a run killed at any copy or kernel goes on by another plan, f
 
 namespace {
 
-/// Of this process, as the system counts it.
+/// Mapped bytes of this process, as the system counts them.
 Bytes mapped_bytes() {
     std::ifstream file("/proc/self/statm");
     Bytes pages = 0;

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-/// Of each 480 seeds, 10 have the same numbers and are compared with one plain run.
+/// Ten of each 480 seeds have the same numbers and are compared with one plain run.
 constexpr std::uint64_t kBlock = 480, kGroups = 48;
 std::uint64_t group_of(std::uint64_t seed) { return seed / kBlock * kGroups + seed % kGroups; }
 

@@ -41,12 +41,12 @@ TrialResult run_subject(const TrialSubject& subject, const TinyStart& start = {}
 std::string state_of_tensors(const ParameterStore& store);
 void set_state_of_tensors(ParameterStore& store, const std::string& state);
 
-/// What to damage before a trial.
+/// The damage that is done before a trial.
 struct TrialFaults {
     LateFaults device;
     std::function<void(StreamedPlan&)> plan = {};
 };
-/// What went wrong, the plan, and how to see it again; "" if nothing did.
+/// Says what went wrong, the plan, and how to see it again; "" if nothing did.
 std::string run_trial(std::uint64_t seed, const TrialFaults& faults = {});
 
 /// The seed's plan, one of the whole space of plans.

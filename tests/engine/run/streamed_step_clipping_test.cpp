@@ -1,4 +1,4 @@
-// What happens to parameters if a step's gradients are too large, or not finite?
+// How do parameters change if a step's gradients are too large, or not finite?
 #include <cmath>
 #include <cstdio>
 

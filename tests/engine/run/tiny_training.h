@@ -186,7 +186,7 @@ inline double tolerance_of_rounded_weights(const StepOutcome& outcome) {
     return kBf16Rounding * double{TinyTraining::kDeviation} * outcome.gradient_norm;
 }
 
-/// What a few steps lead to.
+/// The results of a few steps.
 struct TinyResult {
     std::vector<double> losses, norms;
     std::string state;

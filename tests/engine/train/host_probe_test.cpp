@@ -12,7 +12,7 @@ using namespace sluice;
 
 namespace {
 
-/// What stands before a run's first parameters.
+/// The state of a run before its first parameters.
 struct BeforeParameters {
     BeforeParameters(std::int64_t state_bytes, std::int64_t resident,
                      Compute stream_weights = Compute::bf16)

@@ -9,7 +9,7 @@ using namespace sluice;
 
 namespace {
 
-/// What a step of 1000 tokens in 2 s, half of which are targets, appends to the log.
+/// The line that a step of 1000 tokens in 2 s, half of them targets, appends to the log.
 nlohmann::json logged(std::optional<double> validation_loss, std::optional<double> plan_share) {
     const TempFolder temp;
     StepRecord record;

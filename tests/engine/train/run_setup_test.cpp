@@ -25,7 +25,7 @@ struct Room {
     Fit fit;
     HostFacts host;
 };
-/// What is free beside the plan.
+/// The memory that is free beside the plan.
 Room room_of(Bytes free) {
     Room room;
     room.fit.host.peak.bytes = 5 * kMiB;

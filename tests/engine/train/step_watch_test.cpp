@@ -25,7 +25,7 @@ TEST_CASE("step watch: seconds and joules from one reading to the next", "[train
     CHECK_FALSE(watch.gpu_watts());  // less than two seconds
     step(1, 700);
     CHECK(watch.gpu_watts() == 650);
-    // What was done between two steps is no step's.
+    // Work between two steps belongs to no step.
     now += 50;
     *joules += 9000;
     watch.restart();

@@ -1,4 +1,4 @@
-// What is left of checkpoints when a run is killed at any moment, or the disk is full?
+// Which checkpoints remain when a run is killed at any moment, or the disk is full?
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

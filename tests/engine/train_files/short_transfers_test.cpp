@@ -27,7 +27,7 @@ class ShortTransfers {
     ShortTransfers(const ShortTransfers&) = delete;
     ShortTransfers& operator=(const ShortTransfers&) = delete;
 
-    /// Of `size` bytes, how many the next call transfers; 0: it is interrupted.
+    /// How many of `size` bytes the next call transfers; 0: it is interrupted.
     std::size_t part_of(std::size_t size, int& cut) {
         const std::uint64_t bits = mixed_bits(seed_ + ++calls_);
         if (bits % 4 == 0) return size;

@@ -1,4 +1,4 @@
-// What does a person do apart from typing? Menus, file dialogs, answers to questions.
+// Which actions does a person take apart from typing? Menus, file dialogs, answers to questions.
 #pragma once
 
 #include <QAction>
@@ -59,7 +59,7 @@ inline QLineEdit* type(MainWindow& window, const char* field, const char* text) 
     return line;
 }
 
-/// What `sluice` prints; the arguments are right.
+/// The output of `sluice`; the arguments are right.
 inline QString printed(const QStringList& arguments) {
     QProcess process;
     process.start(QStringLiteral(SLUICE_BINARY), arguments);

@@ -27,7 +27,7 @@ void show(ParetoPage& page) {
     page.grab();
 }
 
-/// Of the picture's front.
+/// The number of pixels in the colour of the picture's front.
 int blue_pixels(ParetoPage& page) {
     return test::pixels_of(page.grab().toImage(), qcolor(colours_of(page.palette()).pointed_out));
 }

@@ -34,7 +34,7 @@ Widget* named(const QWidget& page, const char* name) {
     return nullptr;
 }
 
-/// Of the thing of this id.
+/// The middle of the thing of this id.
 inline QPoint middle_of(const PictureView& view, int id) {
     const Point middle = place_of(view.picture(), id).value_or(Box{}).centre();
     return QPointF(middle.x, middle.y).toPoint();

@@ -13,7 +13,7 @@ TEST_CASE("the front of cost and speed", "[pictures]") {
     const std::vector<MachineSystem> rows = example_rows();
     CHECK(on_front(rows, CostAxis::usd_per_hour) ==
           std::vector<bool>{true, false, false, true, false, false});
-    // Of $ per million tokens fast costs 0.28, slow 0.56.
+    // A million tokens cost $0.28 with fast, $0.56 with slow.
     CHECK(on_front(rows, CostAxis::usd_per_million_tokens) ==
           std::vector<bool>{true, false, false, false, false, false});
     CHECK(by_cost(rows, CostAxis::usd_per_hour) == std::vector<std::size_t>{3, 0, 1});

@@ -1,5 +1,5 @@
-// What happens when a file is damaged, of another version or gone? One sentence says so, and
-// nothing else changes.
+// How does the window answer a file that is damaged, of another version or gone? One sentence says
+// so, and nothing else changes.
 #include <QFile>
 #include <QMessageBox>
 

@@ -10,7 +10,7 @@ using test::wait_until;
 
 namespace {
 
-/// What a session says.
+/// The signals of a session.
 struct Heard {
     explicit Heard(PlannerSession& session) {
         QObject::connect(&session, &PlannerSession::predicted,

@@ -46,7 +46,7 @@ TEST_CASE("scenario stack: letters typed into one field are one edit", "[session
     stack.undoStack().redo();
     stack.undoStack().redo();
     CHECK(stack.current().model.layers == "8");
-    // What was saved stays an edit of its own.
+    // A saved edit stays one of its own.
     stack.setSaved();
     PlannedScenario again = stack.current();
     again.model.layers = "80";

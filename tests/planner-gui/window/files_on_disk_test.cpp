@@ -49,7 +49,7 @@ struct ChangedProject {
     PlannedScenario theirs;
 };
 
-/// What a crash leaves of a project.
+/// Leaves a project as a crash does.
 void leave(const WindowDriver& driver, const QString& file, const char* batch) {
     const QDir folder(driver.file("recovery"));
     QDir().mkpath(folder.path());

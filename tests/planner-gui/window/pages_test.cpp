@@ -31,7 +31,7 @@ int row_of(const ParetoPage& page, const char* machine, const char* system) {
     return found == page.rows().end() ? -1 : static_cast<int>(found - page.rows().begin());
 }
 
-/// What the session has found last.
+/// The last answers of the session.
 struct Found {
     explicit Found(MainWindow& window) {
         QObject::connect(&window.session(), &PlannerSession::compared, &window,
@@ -44,7 +44,7 @@ struct Found {
         REQUIRE(at != comparison->systems.end());
         return static_cast<int>(at - comparison->systems.begin());
     }
-    /// Of a change that sets numbers of the machine.
+    /// The index of a change that sets numbers of the machine.
     int upgrade() const {
         const auto at = std::ranges::find_if(sensitivity->upgrades, [](const Upgrade& one) {
             return !one.machine_settings.empty();
@@ -52,7 +52,7 @@ struct Found {
         REQUIRE(at != sensitivity->upgrades.end());
         return static_cast<int>(at - sensitivity->upgrades.begin());
     }
-    /// What it sets, as --set takes it.
+    /// The settings of a change, as --set takes them.
     std::vector<std::string> set_by(int upgrade) const {
         std::vector<std::string> out;
         for (const Setting& one :

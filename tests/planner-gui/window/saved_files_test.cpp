@@ -141,7 +141,7 @@ TEST_CASE("saved: the end of the chosen name decides what is written", "[window]
     CHECK(begins(in("report.pdf"), "%PDF"));
     test::choose(window, "Page as CSV...", in("page.PNG"));
     CHECK(begins(in("page.PNG"), "\x89PNG"));
-    // What follows the dot of a model's name is no kind of file.
+    // Text after the dot of a model's name is no kind of file.
     test::choose(window, "Page as SVG...", in("qwen2.5-72b"));
     CHECK(begins(in("qwen2.5-72b.svg"), "<svg"));
     CHECK(!QFile::exists(in("qwen2.5-72b")));

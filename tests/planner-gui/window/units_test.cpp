@@ -71,7 +71,7 @@ TEST_CASE("units: all that is shown follows the menu", "[window]") {
     CHECK(words_with(window, kBinary).size() == decimal);
     CHECK(test::shown(window, "headline").endsWith(QStringLiteral(" GiB of host memory")));
     CHECK(driver.line("host_memory")->placeholderText() == QStringLiteral("9.3 GiB"));
-    // What is typed stays as it was typed.
+    // Typed text stays as it was typed.
     CHECK(driver.line("host_memory")->text() == QStringLiteral("10GB"));
     const auto buttons = window.verdict().findChildren<QPushButton*>(QStringLiteral("suggestion"));
     const auto more = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// What was asked of the disk, in order; nothing where nobody listens.
+/// The calls to the disk, in order; nothing where nobody listens.
 std::vector<std::string>* asked = nullptr;
 
 }  // namespace

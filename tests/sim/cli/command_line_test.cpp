@@ -1,4 +1,4 @@
-// What is said about the words of a command line: which are wrong, which model was meant, and
+// Which words of a command line are wrong, which model was meant, and
 // whose settings does another system have?
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-// What does another micro-batch cost a system that offloads? Counted by hand: bytes that cross the
-// link again, gradients that are added up, and device memory that is saved.
+// How much does another micro-batch cost a system that offloads? Counted by hand: bytes that cross
+// the link again, gradients that are added up, and device memory that is saved.
 #include <functional>
 #include <string>
 

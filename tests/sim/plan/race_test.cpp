@@ -21,8 +21,8 @@ namespace {
 
 using LastOfLane = std::array<int, kLaneCount>;
 
-/// Two operations, of which one writes, in one place without an order. Of each lane only the latest
-/// access needs a look: those before it come before.
+/// Two operations, of which one writes, in one place without an order. Only the latest access of
+/// each lane needs a look: those before it come before.
 void find_races(const Unrolled& unrolled, const ModelSpec& model, const TrainingSpec& training,
                 std::set<std::string>& found) {
     LastOfLane none;

@@ -48,7 +48,7 @@ struct Access {
     bool writes;
 };
 
-/// What the operations of one step touch; follows them in the program's order.
+/// The accesses of the operations of one step; follows them in the program's order.
 class Accesses {
   public:
     Accesses(const ModelSpec& model, const TrainingSpec& training)
@@ -115,7 +115,7 @@ class Accesses {
     bool visiting() const {
         return layer_ >= t_.resident_layers && layer_ < t_.resident_layers + t_.visiting_layers;
     }
-    /// What the layer keeps for backward is in the place of a visit, all layers of which fit.
+    /// The layer keeps tensors for backward in the place of a visit, all layers of which fit.
     void touches_kept(bool writing) {
         if (kept_a_visit_ == 0) return;
         const std::int64_t from_end = (layers_ - 1 - layer_) / kept_a_visit_;
@@ -209,7 +209,7 @@ class Accesses {
         const std::int64_t of_a_pass = t_.micro_batches_of_a_pass();
         return layer_ * of_a_pass + j_ % of_a_pass;
     }
-    /// Of all micro-batches.
+    /// Writes the rows of all micro-batches.
     void writes_rows() {
         for (std::int64_t j = 0; j < t_.micro_batches(); ++j) writes(Place::input, input(0, j));
     }

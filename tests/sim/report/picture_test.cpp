@@ -1,4 +1,4 @@
-// What is found in a picture, and how does it look as SVG on light and dark grounds?
+// Which shapes has a picture, and how does it look as SVG on light and dark grounds?
 #include "sim/report/picture.h"
 
 #include <cmath>

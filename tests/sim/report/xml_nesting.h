@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// What is wrong with the nesting of elements or with an entity, or nothing.
+/// The fault in the nesting of elements or in an entity, or nothing.
 inline std::optional<std::string> nesting_error(const std::string& xml) {
     static const std::regex tag(R"re(<(/?)([A-Za-z0-9]+)((?: [A-Za-z:-]+="[^"<>]*")*) ?(/?)>)re");
     static const std::regex entity("&(amp|lt|gt|quot|#39);");

@@ -1,4 +1,4 @@
-// What does an operation demand of the machine alone? By hand.
+// How much does an operation demand of the machine alone? By hand.
 #include "sim/simulate/operation_cost.h"
 
 #include "sim/answers/predict/predict.h"

@@ -191,7 +191,7 @@ TEST_CASE("compare: streamed takes the fastest plan beside what is given", "[com
     CHECK(chosen.systems[1].report.step.seconds == given.systems[1].report.step.seconds);
     CHECK_THAT(comparison_text(std::span(&chosen, 1)), ContainsSubstring("plan auto"));
     CHECK_THAT(comparison_text(std::span(&given, 1)), !ContainsSubstring("plan auto"));
-    // What adopting the row gives.
+    // The settings after the row is adopted.
     TrainingSpec adopted = asked;
     for (const Setting& one : system_settings(chosen.systems[0]))
         set_option(adopted, training_option(one.field), one.value, one.field);

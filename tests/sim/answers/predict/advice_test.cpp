@@ -67,7 +67,7 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
           "no nearby setting fits: fewer --layers or a larger machine is needed (this one has 15.0 "
           "GB of host memory at most)");
-    // What the model needs would fit, a sequence of that length does not; shorter than 1,024 tokens
+    // The model itself would fit, a sequence of that length does not; shorter than 1,024 tokens
     // is not tried.
     c = Case();
     c.machine.gpu.memory_capacity = 7'500'000'000;

@@ -25,7 +25,7 @@ struct Question {
     TrainingSpec training;
 };
 
-/// What a user fixes; all else is chosen.
+/// The options that a user fixes; all others are chosen.
 const std::set<std::string> kFixed = {
     "batch",          "seq",           "clipping",    "state_bytes", "compute",
     "head_gradients", "device_budget", "host_budget", "kept_bits",   "attend_within"};
@@ -80,7 +80,7 @@ class RandomQuestion {
     std::mt19937 random_;
 };
 
-/// Of a choice that fits: is its arena what the plan says, and within the budget?
+/// Tells how the arena of a choice that fits differs from the plan or exceeds the budget.
 std::string fault_of(const Question& asked, const TrainingSpec& chosen, const Fit& fit) {
     const StreamedPlan plan = plan_streamed(asked.model, asked.machine, chosen);
     const Bytes arena = layout_arena(plan.step.memory).total;

@@ -31,7 +31,7 @@ TEST_CASE("plan choice: several GPUs keep as many layers as fit beside a micro-b
         if (fits_machine(model, machine, other))
             CHECK(predict(model, machine, other).step.seconds >= *choice.step);
     }
-    // What is given stays.
+    // Given values stay.
     asked.micro_batch = 1;
     asked.keep_last_layers = 8;
     const PlanChoice fixed =

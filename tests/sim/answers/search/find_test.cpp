@@ -183,7 +183,7 @@ TEST_CASE("changed machine: a faster link and what it shares leave host work as 
     CHECK(faster.host.dram_bandwidth == Approx(800e9));
     CHECK(faster.host.memory_copy == 60e9);
     CHECK(faster.host.adam_bytes_per_s.at(8) == 100e9);
-    // Of 100 ps a byte the link takes 20, then 5.
+    // The link takes 20 of 100 ps a byte, then 5.
     CHECK(faster.link.pageable_host_to_device == Approx(1 / 85e-12));
     CHECK(with_faster(machine, part::host_memory, 4).host.memory_copy == Approx(240e9));
 }

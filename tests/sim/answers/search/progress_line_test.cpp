@@ -8,7 +8,7 @@ using namespace sluice;
 
 namespace {
 
-/// What is on the file after `write` has had it.
+/// The text of the file after `write` has had it.
 template <typename Write>
 std::string written(Write write) {
     std::FILE* const file = std::tmpfile();

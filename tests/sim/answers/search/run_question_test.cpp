@@ -190,7 +190,7 @@ TEST_CASE("run question: smaller states are proposed beside, never in place of f
 TEST_CASE("choose: the command proposes a machine and alternatives, and says why", "[search]") {
     using namespace sluice::test;
     const TemporaryFolder folder;
-    // Of a machine without a price of its own, too; both are the cheapest by far.
+    // Quotes count for a machine without a price of its own, too; both are the cheapest by far.
     const std::string quotes = folder.write("bids.csv",
                                             "machine,provider,date,gpus,usd_per_hour\n"
                                             "gh200-480gb,Acme,2026-11-02,1,0.02\n"

@@ -25,7 +25,7 @@ inline TrainingSpec small_training() {
     return training;
 }
 
-/// What the trainer would write had the step run exactly as predicted.
+/// The report that the trainer would write of a step that runs exactly as predicted.
 inline nlohmann::json exact_report(const TrainingSpec& training = small_training()) {
     TimedPlan report = predict(read_model(kTinyModel), small_machine(), training);
     report.step.measured = {report.plan.fit.device.peak.bytes,

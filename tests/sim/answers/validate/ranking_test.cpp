@@ -7,7 +7,7 @@ using namespace sluice;
 TEST_CASE("ranking: Kendall's tau-b", "[validate]") {
     CHECK(kendall_tau_b({1, 2, 3, 4}, {10, 20, 30, 40}).value() == Approx(1));
     CHECK(kendall_tau_b({1, 2, 3, 4}, {4, 3, 2, 1}).value() == Approx(-1));
-    // Of six pairs one is in the other order: (5 - 1) / 6.
+    // One of six pairs is in the other order: (5 - 1) / 6.
     CHECK(kendall_tau_b({1, 2, 3, 4}, {1, 3, 2, 4}).value() == Approx(4.0 / 6));
     // One pair is tied in b: 5 in order of 6 in a and 5 in b.
     CHECK(kendall_tau_b({1, 2, 3, 4}, {1, 2, 2, 3}).value() == Approx(5 / std::sqrt(30.0)));

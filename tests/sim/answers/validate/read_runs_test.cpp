@@ -1,4 +1,4 @@
-// What is read from the files of measured runs, and which messages do wrong files give?
+// Which values are read from the files of measured runs, and which messages do wrong files give?
 #include "tests/sim/answers/validate/made_runs.h"
 #include "tests/sim/specs/model/input_error_of.h"
 

@@ -1,4 +1,4 @@
-// What do attention within documents, and what a model does not allow, change in a plan?
+// How do attention within documents, and a model's limits to it, change a plan?
 #include <fmt/format.h>
 
 #include "sim/plan/step_plan.h"

@@ -1,4 +1,4 @@
-// What `--offload` of LLMQ copies and keeps, counted by hand.
+// Which bytes does `--offload` of LLMQ copy and keep? Counted by hand.
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"

@@ -1,4 +1,4 @@
-// What does a streamed step move and keep where head and embedding stay on the device?
+// Which bytes does a streamed step move and keep where head and embedding stay on the device?
 #include <fmt/format.h>
 
 #include "sim/plan/moves.h"
@@ -117,7 +117,7 @@ TEST_CASE("nearest fit: where the host is short, the fewest layers that make roo
     const std::vector<FittingTraining> nearest = nearest_fits(model, machine, asked, 3);
     REQUIRE_FALSE(nearest.empty());
     CHECK(nearest.front().training.resident_layers == with.resident_layers);
-    // What leaves the host is what the device gets, but for the pieces through which it moves.
+    // The device gets what leaves the host, but for the pieces through which it moves.
     CHECK(fit_on(model, machine, asked).host.peak.bytes -
               fit_on(model, machine, with).host.peak.bytes ==
           Approx(12 * with.resident_layers * layer_parameters(model, model.layer(0)) - kStaging));

@@ -37,7 +37,7 @@ std::ptrdiff_t count_of(const StepPlan& plan, OperationKind kind) {
     return std::ranges::count(plan.program.operations, kind, &Operation::kind);
 }
 
-/// What the first copy of a step waits for in the step before.
+/// The operation of the step before for which the first copy of a step waits.
 OperationId waits_in_step_before(const StepPlan& plan) {
     const OperationId first = find_operation(plan.program, OperationKind::copy_weights_in, -1);
     for (const Dependency& on : plan.program.operations[static_cast<std::size_t>(first)].waits_for)

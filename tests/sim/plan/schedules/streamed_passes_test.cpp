@@ -1,5 +1,5 @@
-// What do several passes over the model cost the streamed schedule, and what do they save? Counted
-// by hand.
+// How much do several passes over the model cost the streamed schedule, and how much do they save?
+// Counted by hand.
 #include <algorithm>
 
 #include "sim/plan/step_plan.h"

@@ -1,5 +1,5 @@
-// What does the streamed schedule save for backward where sequences are long? Half of the layer
-// inputs, and attention's output of some layers. Counted by hand.
+// Which tensors does the streamed schedule save for backward where sequences are long? Half of the
+// layer inputs, and attention's output of some layers. Counted by hand.
 #include <algorithm>
 
 #include "sim/plan/schedules/streamed.h"
@@ -48,7 +48,7 @@ std::vector<int> keeping_attention(int layers, const TrainingSpec& spec) {
 
 TEST_CASE("saved inputs: half of them wait, the others share a place", "[plan]") {
     TrainingSpec spec = half_training(CheckpointPlacement::device);
-    // Of layers 0, 2, 4.
+    // Inputs of layers 0, 2, 4.
     CHECK(bytes_of(half_plan(5, spec), "layer input") == 3 * kHalfInput);
     CHECK(bytes_of(half_plan(6, spec), "layer input") == 3 * kHalfInput);
     CHECK(bytes_of(half_plan(6, spec), "layer input, computed again") == kHalfInput);

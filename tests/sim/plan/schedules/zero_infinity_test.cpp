@@ -39,7 +39,7 @@ TEST_CASE("zero-infinity: bytes of a step from and to storage, by hand", "[plan]
     CHECK(link_bytes(plan, OperationKind::write_states) == 12 * parameters);
     CHECK(link_bytes(plan, OperationKind::write_gradients) == 4 * parameters);
     CHECK(link_bytes(plan, OperationKind::write_weights) == 2 * parameters);
-    // Of the tensors that are read, forward and backward need each once at least.
+    // Forward and backward each read every tensor at least once.
     const double read = link_bytes(plan, OperationKind::read_weights);
     CHECK(read >= 2 * (parameters - 4 * 20e3));
     CHECK(read <= 2 * 2 * parameters);

@@ -1,4 +1,4 @@
-// What do upgrades gain, as bars and in a sentence?
+// How much do upgrades gain, as bars and in a sentence?
 #include "sim/answers/search/sensitivity.h"
 #include "sim/report/answers/answer_reports.h"
 #include "tests/catch.h"

@@ -74,7 +74,7 @@ TEST_CASE("ways to pay: each way has its rows, and what is taken is marked", "[c
     CHECK(table.rows.front().marked);
     CHECK(std::ranges::count_if(table.rows, &Row::marked) == 1);
 
-    // What each commits the payer to: three years at $5 an hour, nothing beyond what an owner has
+    // Each commits the payer to this: three years at $5 an hour, nothing beyond what an owner has
     // paid, the whole purchase.
     const auto column = std::ranges::find_if(
         table.columns, [](const Column& one) { return one.key == "committed_usd"; });

@@ -77,9 +77,9 @@ TEST_CASE("clock: energies are those in addition to idle power", "[machine]") {
     CHECK(clock.limit_w == 700);
     CHECK(clock.time_share == 0.8);
     CHECK(clock.energy_share == Approx(700.0 / (1000 * 0.8)));
-    // Of 0.2 J a GB at 600 W a sixth is idling, of 1.5 J a TFLOP at 500 W a fifth, of 1.2 at 1000 W
-    // a tenth; the product calibrated moves three bf16 matrices of 8192 x 8192: 3 / 8192 byte a
-    // FLOP, 0.061 J a TFLOP.
+    // Idling takes a sixth of 0.2 J a GB at 600 W, a fifth of 1.5 J a TFLOP at 500 W, and of 1.2 at
+    // 1000 W a tenth; the product calibrated moves three bf16 matrices of 8192 x 8192: 3 / 8192
+    // byte a FLOP, 0.061 J a TFLOP.
     CHECK(clock.joules_per_byte == Approx(0.2e-9 * 5 / 6));
     CHECK(clock.joules_per_flop_of_attention == Approx(1.2e-12));
     CHECK(clock.joules_per_flop == Approx(1.08e-12 - 0.2e-9 * 5 / 6 * 3 / 8192));

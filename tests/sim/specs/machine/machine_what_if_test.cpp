@@ -42,7 +42,7 @@ TEST_CASE("machine profile: --set adds any number that a prediction can read", "
                ContainsSubstring("kernels.launch_us is -1"));
     CHECK_THAT(input_error_of([&] { profile.set("kernels.lanch_us", 1); }),
                ContainsSubstring("did you mean \"kernels.launch_us\"?"));
-    // Of the reference numbers only those that the profile has.
+    // Reference numbers can be set only where the profile has them.
     CHECK_THAT(input_error_of([&] { profile.set("gpu.fp32_tflops", 1); }),
                ContainsSubstring("has no number \"gpu.fp32_tflops\""));
     CHECK(profile.quantities.size() == before);

@@ -24,7 +24,7 @@ GpuSpec gpu_with(Id id, KernelTable table) {
     return gpu;
 }
 
-/// Of a product: `us` and one other feature.
+/// The table of a product: `us` and one other feature.
 KernelTable product_trend(double us, const char* name, double factor) {
     const std::vector<std::string>& names = kernel_feature_names(Id::gemm_forward);
     std::vector<double> trend(names.size(), 0);

@@ -31,7 +31,7 @@ TEST_CASE("machine spec: FP8 may be as fast as sums in fp16 where a GPU has them
         profile["kernels"]["fp8_gemm_sustained_tflops"] = measured_number(tflops);
         CHECK_THAT(input_error_of([&] { resolve(profile); }), ContainsSubstring(why));
     };
-    // Of an RTX 4090.
+    // The rate of an RTX 4090.
     profile["gpu"]["fp8_dense_tflops"] = measured_number(330.3);
     refused(640, "expected at most 1.1 times gpu.fp8_dense_tflops, which is 330.3");
     profile["gpu"]["fp8_fp16_sums_tflops"] = measured_number(660.6);
