@@ -33,7 +33,7 @@ void add_kinds(MemoryStack& stack, const BytesByKind& by_kind) {
 }
 
 /// The buffers of these tiers at their peaks; those of one name are one home.
-void add_homes(MemoryStack& stack, const StepPlan& plan, const std::vector<Tier>& tiers) {
+void add_homes(MemoryStack& stack, const PlannedStep& plan, const std::vector<Tier>& tiers) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
     std::array<std::vector<std::pair<std::string, Bytes>>, kMemoryKindCount> homes;
     for (const Tier tier : tiers) {
@@ -51,7 +51,9 @@ void add_homes(MemoryStack& stack, const StepPlan& plan, const std::vector<Tier>
                 found->second += buffer.bytes;
         }
     }
-    Bytes small = 0;
+    const bool on_device = std::ranges::find(tiers, Tier::device) != tiers.end();
+    const BytesByKind& peak = plan.fit.device.peak.by_kind;
+    Bytes small = on_device ? peak[static_cast<std::size_t>(MemoryKind::gaps)] : 0;
     for (std::size_t kind = 0; kind < homes.size(); ++kind) {
         Paint colour = memory_paint(static_cast<MemoryKind>(kind));
         for (const auto& [name, bytes] : homes[kind]) {
@@ -63,7 +65,7 @@ void add_homes(MemoryStack& stack, const StepPlan& plan, const std::vector<Tier>
             colour.opacity *= 0.7;  // tells homes of one kind apart
         }
     }
-    add_segment(stack, "smaller buffers", paint(Role::axis), small);
+    add_segment(stack, "smaller buffers and gaps", paint(Role::axis), small);
 }
 
 /// The host's largest moment may hold more than the steady state, whose kinds are known. The

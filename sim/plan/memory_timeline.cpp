@@ -43,6 +43,9 @@ void add(MemoryMoment& to, MemoryKind kind, Bytes bytes) {
 std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
     const std::vector<OperationInterval> alive = lifetimes(report);
     MemoryMoment now;
+    if (tier == Tier::device)
+        add(now, MemoryKind::gaps,
+            report.plan.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)]);
     std::vector<UseChange> changes;
     for (std::size_t i = 0; i < report.plan.memory.buffers.size(); ++i) {
         const Buffer& buffer = report.plan.memory.buffers[i];

@@ -18,8 +18,8 @@ struct MemoryMoment {
 /// the first operation that uses it to the end of the last; a buffer that no operation uses counts
 /// all the time. A steady step repeats, so buffers that are alive at its end may be alive at its
 /// start too. If operations of other lanes use buffers, buffers of two steps may be alive together;
-/// the plan's peak, which follows the program's order, does not count that. Precondition: step > 0,
-/// and one interval per operation.
+/// the plan's peak, which follows the program's order, does not count that. The device's gaps are
+/// those at the peak, all the time. Precondition: step > 0, and one interval per operation.
 std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier);
 
 /// The moment with the most bytes; of equal ones the first. Precondition: at least one moment.

@@ -46,7 +46,7 @@ TEST_CASE("system table: a row a system, nothing of the speed of what does not f
     CHECK(cell(model, 2, QStringLiteral("Fits")) == QStringLiteral("NO"));
     CHECK(cell(model, 2, QStringLiteral("Tokens/s")) == QStringLiteral("-"));
     CHECK(cell(model, 2, QStringLiteral("Device")) == QStringLiteral("90.0 GB"));
-    const QModelIndex fits = model.index(2, 1);
+    const QModelIndex fits = model.index(2, model.columnOf("fits"));
     CHECK(fits.data(Qt::FontRole).value<QFont>().bold());
     CHECK(fits.data(Qt::ToolTipRole).toString().contains(QStringLiteral("\"Batch\" 5")));
     model.setTable(systems_table({&all, 1}, bytes_text(ByteUnits::binary)), ByteUnits::binary);

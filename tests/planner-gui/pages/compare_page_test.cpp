@@ -53,7 +53,7 @@ TEST_CASE("compare page: scenarios side by side, only the differences, exports",
     const QTableView* const table = named<QTableView>(page, kScenarioTable);
     REQUIRE(table != nullptr);
     const int all = table->model()->rowCount();
-    page.findChild<QCheckBox*>()->click();
+    page.scenarios().findChild<QCheckBox*>()->click();
     CHECK(table->model()->rowCount() < all);
     CHECK(table->model()->rowCount() > 0);
     CHECK(page.svg().contains("large"));

@@ -15,11 +15,13 @@ using test::WindowDriver;
 
 namespace {
 
-/// A step of 64 micro-batches, whose operations take some MB.
+constexpr const char* kModel = "dense:layers=4,hidden=1024";
+
+/// A step of 64 micro-batches, whose operations take a MB.
 PlannedScenario many_operations(int batch) {
     PlannedScenario out;
     out.name = std::to_string(batch);
-    out.model.model = "qwen2.5-7b";
+    out.model.model = kModel;
     out.machine.machine = "gh200-480gb";
     out.training = {{"batch", std::to_string(batch)},
                     {"micro_batch", std::to_string(batch / 64)},
@@ -47,7 +49,7 @@ TEST_CASE("memory: what lists keep of a prediction has no operations", "[robustn
         return spy.back().front().value<std::shared_ptr<const ScenarioAnswer>>();
     };
     CHECK(operations_of(*answer(outlined)) == 0);
-    CHECK(operations_of(*answer(predicted)) > 5000);
+    CHECK(operations_of(*answer(predicted)) > 1000);
     CHECK(answer(outlined)->report().step.seconds == answer(predicted)->report().step.seconds);
 }
 
@@ -59,7 +61,7 @@ TEST_CASE("memory: no growth over searches and verdicts", "[robustness]") {
     window.pages().setCurrentWidget(&window.pages().compare());
     const auto search = [&](int turn) {
         AskedRun run;
-        run.fields = {{"model", "qwen2.5-7b"},
+        run.fields = {{"model", kModel},
                       {"task", "fine-tuning"},
                       {"seq", "512"},
                       {"tokens", std::to_string(1'000'000 * (turn + 1))}};
