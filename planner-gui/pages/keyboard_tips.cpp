@@ -55,11 +55,13 @@ KeyboardTips::KeyboardTips(QObject* parent) : QObject(parent) {
 }
 
 bool KeyboardTips::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::FocusIn) {
+    // Styles and windows get the events of their widgets, too.
+    auto* const widget = qobject_cast<QWidget*>(watched);
+    if (widget != nullptr && event->type() == QEvent::FocusIn) {
         const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
         const bool by_key = reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
                             reason == Qt::ShortcutFocusReason;
-        reached_ = by_key ? qobject_cast<QWidget*>(watched) : nullptr;
+        reached_ = by_key ? widget : nullptr;
         by_key ? soon_.start() : soon_.stop();
     } else if (event->type() == QEvent::KeyPress) {
         if (auto* const view = qobject_cast<QAbstractItemView*>(watched)) {

@@ -19,13 +19,13 @@ PlannedScenario example_scenario() {
         words("Can one H200 train 120 B parameters? With how much host memory?").toStdString();
     out.model.model = "120b";
     out.machine.machine = "h200-sxm-pcie5-1.5tb";
-    out.training = {{"batch", "64"}, {"micro_batch", "16"}};
+    out.training = {{"batch", "64"}, {"micro_batch", "16"}, {"state_bytes", "8"}};
     return out;
 }
 
 std::vector<ExampleQuestion> example_questions() {
     return {{words("Is 1 TB of host memory enough?"), {{"host_memory", "1TB"}}},
-            {words("And 1 TB with smaller optimizer states?"),
+            {words("And 1 TB with even smaller optimizer states?"),
              {{"host_memory", "1TB"}, {"state_bytes", "6"}}},
             {words("Which machine is the cheapest?"), {}}};
 }

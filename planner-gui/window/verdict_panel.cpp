@@ -72,13 +72,13 @@ VerdictPanel::VerdictPanel(QWidget* parent) : QFrame(parent) {
 }
 
 void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> prediction) {
-    // Suggestions arrive with the second stage; other buttons stay under the mouse.
+    // Suggestions arrive with the second stage, a faster plan with the last. Buttons stay under
+    // the mouse.
     const bool same_offers =
         prediction_ != nullptr && ask_the_same(prediction_->planned, prediction->planned) &&
         prediction->stage != PredictionStage::step &&
-        (prediction->report().plan.fit.fits() || prediction_->stage != PredictionStage::step) &&
-        prediction->report().faster_plan.has_value() ==
-            prediction_->report().faster_plan.has_value();
+        (prediction->report().plan.fit.fits() || prediction_->stage != PredictionStage::step);
+    const bool had_faster = prediction_ != nullptr && prediction_->report().faster_plan;
     prediction_ = std::move(prediction);
     setPending(false);
     showHeadline();
@@ -86,7 +86,10 @@ void VerdictPanel::setPrediction(std::shared_ptr<const ScenarioAnswer> predictio
     figures_->setPrediction(*prediction_);
     showLimit();
     showConfidence();
-    if (!same_offers) showOffers();
+    if (!same_offers)
+        showOffers();
+    else if (!had_faster)
+        addFasterPlan();
 }
 
 void VerdictPanel::setRefused(const QString& sentence) {

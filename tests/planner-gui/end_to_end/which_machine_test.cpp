@@ -67,9 +67,8 @@ void check_verdict(const WindowDriver& driver, const QString& scenario) {
               .startsWith(text(format_usd(cost["payment"]["run_usd"]["value"].get<double>()))));
     const bool is_ceiling = cost["energy"]["counts"] == "GPU and host at most";
     const auto& kwh = cost["energy"]["run_kwh"];
-    CHECK(shown(window, "energy") ==
-          text(fmt::format("{}{:.3g} kWh", is_ceiling ? "at most " : "",
-                           kwh["value"].get<double>())));
+    CHECK(shown(window, "energy") == text(fmt::format("{}{:.3g} kWh", is_ceiling ? "at most " : "",
+                                                      kwh["value"].get<double>())));
     CHECK(shown(window, "bound")
               .startsWith(QStringLiteral("Bound by ") +
                           text(cli["bottleneck_words"].get<std::string>())));
@@ -129,10 +128,10 @@ void pick_and_lack_memory(const WindowDriver& driver) {
     const double by = cli["memory"]["host"]["short_bytes"].get<double>();
     CHECK(by > 0);
     CHECK(!cli["plan_auto"].is_null());
-    CHECK(shown(window, "headline") ==
-          QStringLiteral(
-              "\u2713 Fits with other settings; with these it is short %1 of host memory")
-              .arg(text(format_bytes(by))));
+    CHECK(
+        shown(window, "headline") ==
+        QStringLiteral("\u2713 Fits with other settings; with these it is short %1 of host memory")
+            .arg(text(format_bytes(by))));
 }
 
 void adopt_first_suggestion(const WindowDriver& driver) {

@@ -124,12 +124,13 @@ TEST_CASE("manners: a scenario is copied as the command that answers it", "[wind
     test::choose(window, "Copy as command line");
     CHECK(QApplication::clipboard()->text() ==
           QStringLiteral("./dev predict --model 120b --machine h200-sxm-pcie5-1.5tb --batch 64 "
-                         "--micro-batch 16 --plan given"));
+                         "--micro-batch 16 --state-bytes 8 --plan given"));
     driver.type("usd_per_hour", "4");  // of which predict knows nothing
     test::choose(window, "Copy as command line");
     CHECK(QApplication::clipboard()->text() ==
-          QStringLiteral("./dev run sluice cost --model 120b --machine h200-sxm-pcie5-1.5tb "
-                         "--batch 64 --micro-batch 16 --plan given --usd-per-hour 4"));
+          QStringLiteral(
+              "./dev run sluice cost --model 120b --machine h200-sxm-pcie5-1.5tb "
+              "--batch 64 --micro-batch 16 --state-bytes 8 --plan given --usd-per-hour 4"));
 }
 
 TEST_CASE("manners: the form shows who pays how, and an owned machine costs its electricity",
