@@ -2,10 +2,11 @@
 
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
-from programs import PROGRAMS, VALIDATION, run
+from programs import PROGRAMS, TOP, VALIDATION, run
 
 SLUICE = PROGRAMS / "sluice"
 PUBLISHED = VALIDATION / "published"
@@ -39,6 +40,15 @@ class Published(unittest.TestCase):
             (PUBLISHED / "table.txt").read_text(),
             "table.txt differs; if what is printed is right: validation/published/update.sh SLUICE",
         )
+
+    def test_the_page_has_the_numbers_of_the_table(self):
+        table = (PUBLISHED / "table.txt").read_text()
+        near, inside, width = re.search(
+            r"of the speeds (\d+) lie within 10%, (\d+) in the predicted 5 to 95%, whose median width is (\d+)%", table
+        ).groups()
+        page = " ".join((TOP / "docs" / "published-results.md").read_text().split())
+        self.assertRegex(page, rf"{near} of \d+ published speeds \(\d+%\) lie within 10% and {inside} \(\d+%\) in the "
+                               rf"predicted 5 to 95%, whose median width is {width}% of the step")
 
     def test_a_large_error_without_a_reason_is_an_exit_status(self):
         done = self.validate(ROW)
