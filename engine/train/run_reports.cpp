@@ -20,7 +20,10 @@ RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
     RunFacts facts{run.asked.model_name,     run.device,
                    settings.steps,           plan.fit.device.peak.bytes,
                    plan.fit.host.peak.bytes, std::nullopt};
-    if (settings.expected) facts.expected_step = settings.expected->step;
+    if (settings.expected) {
+        facts.expected_step = settings.expected->step;
+        facts.expected_step_ahead = settings.expected->step_ahead;
+    }
     return facts;
 }
 

@@ -27,6 +27,12 @@ std::string with_lowest(const ThinnedSeries& series) {
                        format_thousands(lowest->x));
 }
 
+/// The prediction of a step of the last one's kind.
+std::optional<Seconds> expected_step(const RunFacts& facts, const StepRecord& last) {
+    return last.outcome.ahead && facts.expected_step_ahead ? facts.expected_step_ahead
+                                                           : facts.expected_step;
+}
+
 std::vector<Fact> facts_of(const RunPage& page) {
     std::vector<Fact> out;
     const RunFacts& facts = page.facts;
@@ -41,11 +47,11 @@ std::vector<Fact> facts_of(const RunPage& page) {
             add("validation loss", with_lowest(validation));
         add("speed", fmt::format("{} tokens/s, {} a step", format_thousands(last.tokens_per_s()),
                                  format_seconds(last.seconds)));
-        if (facts.expected_step)
-            add("predicted", fmt::format("{} tokens/s, {} a step",
-                                         format_thousands(static_cast<double>(last.tokens) /
-                                                          *facts.expected_step),
-                                         format_seconds(*facts.expected_step)));
+        if (const auto expected = expected_step(facts, last))
+            add("predicted",
+                fmt::format("{} tokens/s, {} a step",
+                            format_thousands(static_cast<double>(last.tokens) / *expected),
+                            format_seconds(*expected)));
         if (page.measured) add("against the plan", page.measured->against_plan);
         add("norm of the gradient", plain(last.outcome.gradient_norm));
         add("learning rate", plain(last.learning_rate));
@@ -85,9 +91,11 @@ std::string chart(const RunPage& page, const std::string& title,
 std::string charts(const RunPage& page) {
     std::optional<double> level;
     std::string words;
-    if (page.facts.expected_step && page.last) {
-        level = static_cast<double>(page.last->tokens) / *page.facts.expected_step;
-        words = "dashed: predicted";
+    if (page.last) {
+        if (const auto expected = expected_step(page.facts, *page.last)) {
+            level = static_cast<double>(page.last->tokens) / *expected;
+            words = "dashed: predicted";
+        }
     }
     std::string out = "<div class=\"charts\">\n";
     out += chart(page, "Loss", {{"loss", "training"}, {"validation_loss", "held-out data"}}, plain,

@@ -17,7 +17,8 @@ struct RunFacts {
     std::string model, device;
     std::int64_t steps = 0;
     Bytes planned_device = 0, planned_host = 0;
-    std::optional<Seconds> expected_step;  ///< that a plan predicts
+    std::optional<Seconds> expected_step;             ///< that a plan predicts
+    std::optional<Seconds> expected_step_ahead = {};  ///< whose updates begin before the norm
 };
 
 /// The newest measured step.

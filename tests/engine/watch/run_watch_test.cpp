@@ -64,6 +64,22 @@ TEST_CASE("watch: a page is there from the start, loads itself again and ends wi
         CHECK(last.find(other_file) == std::string::npos);
 }
 
+TEST_CASE("watch: the predicted speed is that of the newest step's kind", "[watch]") {
+    const auto page_of = [](bool ahead) {
+        const TempFolder temp;
+        RunFacts both = facts();
+        both.expected_step_ahead = 0.25;
+        RunWatch watch(temp.path(), both, 0, std::nullopt, no_warning);
+        StepRecord record = record_of(1);
+        record.outcome.ahead = ahead;
+        watch.add(record);
+        watch.end("Finished.", "", std::nullopt);
+        return temp.read("index.html");
+    };
+    CHECK_THAT(page_of(false), ContainsSubstring("10,000 tokens/s, 400.0 ms"));
+    CHECK_THAT(page_of(true), ContainsSubstring("16,000 tokens/s, 250.0 ms"));
+}
+
 TEST_CASE("watch: the page of a run that goes on has the log's steps", "[watch]") {
     const TempFolder temp;
     const std::string log = temp.write("log", "{\"step\":1,\"loss\":5,\"validation_loss\":4.5}\n");
