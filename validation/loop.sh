@@ -98,6 +98,7 @@ calibrate() {
 }
 
 # predict_and_train NAME FLAG...: real text, one token per byte. A norm of 1000 is never reached, so no step is redone.
+# With --plan given, all updates of the default clipping wait for the norm, as in the speed that is predicted.
 predict_and_train() {
     local name=$1
     shift

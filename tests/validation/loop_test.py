@@ -70,6 +70,7 @@ class Loop(unittest.TestCase):
     def check(self, compared, report):
         self.assertTrue(report["measured"])
         self.assertEqual(compared["measured"]["step_s"], report["step_s"])
+        self.assertEqual(compared["measured"]["updates_ahead"], report.get("updates_ahead", False))
         self.assertGreater(compared["predicted"]["step_s"], 0)
         for error in ("step_error", "throughput_error", "device_error", "host_error"):
             self.assertTrue(math.isfinite(compared[error]), f"{compared['name']}: {error}")

@@ -1,13 +1,14 @@
-"""Does the report of a measured step say what its prediction needs to know of the data?"""
+"""Does the report of a measured step say what its prediction needs to know of data and clipping?"""
 
 import json
 import pathlib
 import tempfile
 import unittest
 
-from programs import PROGRAMS, run
+from programs import PROGRAMS, TOP, run
 
 MODEL = "dense:layers=1,hidden=64,heads=2,kv_heads=1,head_dim=32,intermediate=64,vocabulary=256,tied=1"
+PROFILE = TOP / "hwprofiles" / "h200-pcie5-16vcpu-128gib.json"
 OPTIONS = {"batch": 2, "seq": 32, "clipping": "exact"}
 
 
@@ -32,6 +33,33 @@ class MeasuredReport(unittest.TestCase):
                 self.assertEqual(report["steps_measured"], 1)  # steps 3 to 5 are timed, the later half counts
                 for name, value in OPTIONS.items():
                     self.assertEqual(report["training"][name], value)
+
+    def compared(self, folder, plan, max_norm):
+        """A run by the plan in a file, as `sluice validate` reads it."""
+        data, report = folder / "text.txt", folder / f"norm-{max_norm}.json"
+        data.write_text("abcde" * 800)
+        done = run(PROGRAMS / "sluice-train", "--model", MODEL, "--data", data, "--plan", plan, "--steps", 14,
+                   "--max-norm", max_norm, "--device", "cpu", "--report", report)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(PROGRAMS / "sluice", "validate", report, "--machine", PROFILE, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["runs"][0]
+
+    def test_both_kinds_of_steps_are_compared_with_their_own_prediction(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            done = run(PROGRAMS / "sluice", "predict", "--model", MODEL, "--machine", PROFILE, "--batch", 2, "--seq", 32,
+                       "--plan", "given", "--optimizer-threads", 1, "--clipping", "auto", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            plan = json.loads(done.stdout)
+            # So large a gain that steps which clip nothing update early.
+            plan["step_if_nothing_is_clipped_s"] = plan["step_s"] / 2
+            (folder / "plan.json").write_text(json.dumps(plan))
+            clips = self.compared(folder, folder / "plan.json", 1e-3)
+            calm = self.compared(folder, folder / "plan.json", 1000)
+        self.assertFalse(clips["measured"]["updates_ahead"])
+        self.assertTrue(calm["measured"]["updates_ahead"])
+        self.assertLess(calm["predicted"]["step_s"], clips["predicted"]["step_s"])
 
 
 if __name__ == "__main__":

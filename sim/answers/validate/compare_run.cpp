@@ -6,6 +6,7 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
 namespace {
@@ -13,16 +14,22 @@ namespace {
 constexpr const char* kOtherVersion =
     "the report was made by another version of the planner; measure again";
 
+/// The trainer executes one program, whether its updates wait for the norm or not.
+StepProgram executed_program(const MeasuredRun& run, const MachineSpec& machine) {
+    if (!run.training.schedule->ours) return plan_step(run.model, machine, run.training).program;
+    return plan_streamed(run.model, machine, run.training, ClippedStep::ahead).step.program;
+}
+
 /// Both come from one plan, so their operations must be the same.
-void check_operations(const MeasuredRun& run, const Prediction& predicted) {
-    const std::vector<Operation>& planned = predicted.plan.program.operations;
+void check_operations(const MeasuredRun& run, const StepProgram& executed) {
+    const std::vector<Operation>& planned = executed.operations;
     if (run.operations.size() != planned.size())
         throw InputError(fmt::format("{}: operations: {} rows, expected the {} of its plan; {}",
                                      run.file, run.operations.size(), planned.size(),
                                      kOtherVersion));
     for (std::size_t i = 0; i < planned.size(); ++i) {
         const MeasuredOperation& row = run.operations[i];
-        const std::string label = operation_label(planned[i], predicted.asked.layers);
+        const std::string label = operation_label(planned[i], run.model.layer_count());
         const char* lane = lane_name(planned[i].lane);
         if (row.label == label && row.lane == lane && row.micro_batch == planned[i].micro_batch)
             continue;
@@ -34,15 +41,18 @@ void check_operations(const MeasuredRun& run, const Prediction& predicted) {
     }
 }
 
-TimedPlan measured_step(const MeasuredRun& run, const Prediction& predicted) {
-    check_operations(run, predicted);
+/// The plan of `predicted` has no updates ahead where all updates waited.
+TimedPlan measured_step(const MeasuredRun& run, const Prediction& predicted,
+                        const StepProgram& executed) {
+    check_operations(run, executed);
     std::vector<OperationInterval> intervals;
-    for (const MeasuredOperation& operation : run.operations)
-        intervals.push_back(operation.interval);
+    for (std::size_t i = 0; i < run.operations.size(); ++i)
+        if (run.updates_ahead || executed.operations[i].kind != OperationKind::update_ahead)
+            intervals.push_back(run.operations[i].interval);
     TimedPlan out = predicted;
     out.step = step_of(out.plan.program, std::move(intervals), run.step);
     out.step.measured = {run.device,    run.host,        run.steps, run.step_low,
-                         run.step_high, run.activations, 0};
+                         run.step_high, run.activations, 0,         run.updates_ahead};
     return out;
 }
 
@@ -80,9 +90,16 @@ std::vector<PhaseComparison> compare_phases(const RunComparison& comparison) {
     return out;
 }
 
+/// The kind of step that was measured.
 Prediction predict_run(const MeasuredRun& run, const MachineSpec& machine) {
+    const Wanted wanted = {.band = Wanted::Band::always};
     try {
-        return predict(run.model, machine, run.training, {.band = Wanted::Band::always});
+        if (!run.updates_ahead) return predict(run.model, machine, run.training, wanted);
+        check_training_spec(run.training);
+        StepPlan plan = plan_step(run.model, machine, run.training);  // refuses what cannot be
+        plan = plan_streamed(run.model, machine, run.training, ClippedStep::ahead).step;
+        return predict(planned_step(std::move(plan), machine, run.training), run.model, machine,
+                       run.training, wanted);
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: training: {}", run.file, error.what()));
     }
@@ -135,7 +152,8 @@ RunComparison compare_run(MeasuredRun run, const MachineSpec& machine) {
     RunComparison out;
     out.run = std::move(run);
     out.predicted = predict_run(out.run, machine);
-    if (!out.run.operations.empty()) out.measured = measured_step(out.run, out.predicted);
+    if (!out.run.operations.empty())
+        out.measured = measured_step(out.run, out.predicted, executed_program(out.run, machine));
     out.predicted_device = device_memory(out.run, out.predicted);
     out.predicted_host = host_memory(out.run, out.predicted, out.predicted_device);
     out.phases = compare_phases(out);

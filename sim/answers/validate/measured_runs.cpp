@@ -101,9 +101,9 @@ bool same_operations(const MeasuredRun& a, const MeasuredRun& b) {
 bool same_configuration(const MeasuredRun& a, const MeasuredRun& b) {
     return a.name == b.name && a.group == b.group && !a.machine_name.empty() &&
            a.machine_name == b.machine_name && a.activations == b.activations &&
-           a.unified_memory == b.unified_memory && a.host_between_steps == b.host_between_steps &&
-           same_model(a.model, b.model) && same_training(a.training, b.training) &&
-           same_operations(a, b);
+           a.updates_ahead == b.updates_ahead && a.unified_memory == b.unified_memory &&
+           a.host_between_steps == b.host_between_steps && same_model(a.model, b.model) &&
+           same_training(a.training, b.training) && same_operations(a, b);
 }
 
 /// Updates the mean of `count` values with one more value.

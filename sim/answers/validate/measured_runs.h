@@ -45,8 +45,9 @@ struct MeasuredRun {
     Seconds step_low = 0, step_high = 0;  ///< 5% and 95% of the steps took less; 0: not known
     int steps = 0;                        ///< number of steps behind `step`; 0: not known
     Precision activations = Precision::bf16;
-    Bytes device = 0;  ///< largest use in a step, less the CUDA context; 0: not measured
-    Bytes host = 0;    ///< largest resident memory over the steps; 0: not measured
+    bool updates_ahead = false;  ///< with --clipping auto: updates began before the norm was known
+    Bytes device = 0;            ///< largest use in a step, less the CUDA context; 0: not measured
+    Bytes host = 0;              ///< largest resident memory over the steps; 0: not measured
     bool host_between_steps = false;            ///< `host` is the resident memory after a step
     bool unified_memory = false;                ///< ran on the CPU: device memory is host memory
     std::vector<MeasuredOperation> operations;  ///< in the plan's order; empty: not in the file

@@ -98,6 +98,19 @@ Precision read_activations(const JsonObject& root) {
     throw InputError(fmt::format("{} is \"{}\", expected bf16 or fp32", root.where(key), name));
 }
 
+/// Absent in reports of steps that waited for the norm.
+bool read_updates_ahead(const JsonObject& root, const TrainingSpec& training) {
+    const bool ahead = root.boolean_or("updates_ahead", false);
+    if (!ahead || (training.schedule->ours && training.clipping == Clipping::automatic))
+        return ahead;
+    throw InputError(
+        fmt::format("{} is true, but training has schedule {} and clipping {}, with which all "
+                    "updates wait for the norm; expected false, or schedule streamed and clipping "
+                    "auto",
+                    root.where("updates_ahead"), training.schedule->name,
+                    option_text(training, training_option("clipping"))));
+}
+
 void refuse_prediction(const JsonObject& root) {
     if (!root.boolean_or("measured", false))
         throw InputError(
@@ -186,6 +199,7 @@ MeasuredRun read_run_report(const JsonObject& root, const std::optional<std::str
     run.model = read_reported_model(root, model);
     run.training.clipping = Clipping::speculative;  // in reports that do not say it
     set_options(run.training, root.object("training"));
+    run.updates_ahead = read_updates_ahead(root, run.training);
     if (root.has("step_5_percent_s") && root.has("step_95_percent_s")) {
         run.step_low = root.number("step_5_percent_s", kShortestStep, kMostSeconds);
         run.step_high = root.number("step_95_percent_s", run.step_low, kMostSeconds);

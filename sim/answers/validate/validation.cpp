@@ -94,8 +94,9 @@ bool is_choice(const Option& option) { return std::string_view(option.field) != 
 
 /// All options except one, as text.
 std::string settings_without(const MeasuredRun& run, const Option& left_out) {
-    std::string key = fmt::format("{} {} {} {}", run.model.name, run.model.layer_count(),
-                                  run.model.tied_embeddings, precision_name(run.activations));
+    std::string key =
+        fmt::format("{} {} {} {} {}", run.model.name, run.model.layer_count(),
+                    run.model.tied_embeddings, precision_name(run.activations), run.updates_ahead);
     for (const Option& option : training_options())
         if (option.field != left_out.field && is_choice(option))
             key += " " + option_text(run.training, option);

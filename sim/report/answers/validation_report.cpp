@@ -117,6 +117,12 @@ std::vector<std::string> notes(const Validation& v) {
             spread->processes, spread->configurations, 100 * spread->mean, 100 * spread->worst,
             spread->worst_name));
     for (const Run& c : v.runs)
+        if (c.run.updates_ahead)
+            out.push_back(
+                fmt::format("{}: clipped nothing, so that updates began before the norm was known; "
+                            "the prediction is of such a step",
+                            c.run.name));
+    for (const Run& c : v.runs)
         if (!c.predicted.plan.fit.fits())
             out.push_back(
                 fmt::format("{}: predicted not to fit; its times are predicted without that limit",

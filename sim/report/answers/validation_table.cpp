@@ -148,6 +148,7 @@ Table validation_table(const Validation& v, const BytesText& bytes) {
          {"measured.precision", "",
           [](auto& c) { return products_name(c.run.training, c.run.activations); }, "",
           Programs::json},
+         {"measured.updates_ahead", "", Unit::flag, [](auto& c) { return c.run.updates_ahead; }},
          {"processes", "processes", Unit::whole, [](auto& c) { return c.run.process_count(); }, "",
           Programs::csv},
          {"process_spread", "spread", Unit::error, [](auto& c) { return c.run.process_spread(); },

@@ -31,6 +31,32 @@ TEST_CASE("compare run: a run that went exactly as predicted has no error", "[va
         CHECK(phase.measured == Approx(phase.predicted).epsilon(1e-6).margin(1e-9));
 }
 
+TEST_CASE("compare run: a step is compared with the prediction of its kind", "[validate]") {
+    const TrainingSpec training = small_training();
+    REQUIRE(training.clipping == Clipping::automatic);
+    const RunComparison waits = compare(exact_report(training, ClippedStep::waits));
+    const RunComparison ahead = compare(exact_report(training, ClippedStep::ahead));
+    CHECK_FALSE(waits.run.updates_ahead);
+    CHECK(ahead.run.updates_ahead);
+    CHECK(ahead.predicted.step.seconds < 0.97 * waits.predicted.step.seconds);
+    const auto updates_ahead = [](const TimedPlan& step) {
+        return std::ranges::count(step.plan.program.operations, OperationKind::update_ahead,
+                                  &Operation::kind);
+    };
+    for (const RunComparison& c : {waits, ahead}) {
+        CHECK(c.step_error() == Approx(0).margin(1e-12));
+        REQUIRE(c.measured);
+        CHECK(updates_ahead(c.predicted) == (c.run.updates_ahead ? 3 + 1 : 0));  // layers and head
+        const std::vector<OperationInterval>& measured = c.measured->step.intervals;
+        REQUIRE(measured.size() == c.predicted.step.intervals.size());
+        for (std::size_t i = 0; i < measured.size(); ++i) {
+            CHECK(measured[i].start == Approx(c.predicted.step.intervals[i].start).margin(1e-8));
+            CHECK(measured[i].end == Approx(c.predicted.step.intervals[i].end).margin(1e-8));
+        }
+        CHECK(c.measured->step.measured->ahead == c.run.updates_ahead);
+    }
+}
+
 TEST_CASE("compare run: errors are predicted over measured, less 1", "[validate]") {
     json report = exact_report();
     report["step_s"] = report["step_s"].get<double>() * 2;

@@ -3,9 +3,12 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/validate/compare_run.h"
+#include "sim/plan/schedules/streamed.h"
 #include "sim/report/report.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/sim/base/program_run.h"
@@ -25,12 +28,37 @@ inline TrainingSpec small_training() {
     return training;
 }
 
+/// A step as the trainer runs it, whose updates ahead take no time where all updates wait.
+inline TimedPlan exact_step(const TrainingSpec& training, ClippedStep kind) {
+    const ModelSpec model = read_model(kTinyModel);
+    const MachineSpec machine = small_machine();
+    StepPlan executed = plan_streamed(model, machine, training, ClippedStep::ahead).step;
+    if (kind == ClippedStep::ahead)
+        return predict(planned_step(std::move(executed), machine, training), model, machine,
+                       training);
+    TimedPlan out = predict(model, machine, training);
+    std::vector<OperationInterval> intervals;
+    auto waited = out.step.intervals.begin();
+    for (const Operation& operation : executed.program.operations)
+        intervals.push_back(operation.kind == OperationKind::update_ahead ? OperationInterval()
+                                                                          : *waited++);
+    out.step = step_of(executed.program, std::move(intervals), out.step.seconds);
+    out.plan.program = std::move(executed.program);
+    return out;
+}
+
 /// The report that the trainer would write of a step that runs exactly as predicted.
-inline nlohmann::json exact_report(const TrainingSpec& training = small_training()) {
-    TimedPlan report = predict(read_model(kTinyModel), small_machine(), training);
+inline nlohmann::json exact_report(const TrainingSpec& training = small_training(),
+                                   ClippedStep kind = ClippedStep::waits) {
+    TimedPlan report = exact_step(training, kind);
     report.step.measured = {report.plan.fit.device.peak.bytes,
-                            report.plan.memory.host_between_steps, 0, report.step.seconds,
-                            report.step.seconds};
+                            report.plan.memory.host_between_steps,
+                            0,
+                            report.step.seconds,
+                            report.step.seconds,
+                            Precision::bf16,
+                            0,
+                            kind == ClippedStep::ahead};
     return nlohmann::json::parse(report_json(report));
 }
 

@@ -38,11 +38,15 @@ TEST_CASE("ranking: runs that differ in one option only, and what the choice los
     CHECK(sets[0].loss() == Approx(1 - 0.8 / 1.25));
 }
 
-TEST_CASE("ranking: runs of two precisions are not compared with each other", "[validate]") {
+TEST_CASE("ranking: runs of two precisions or kinds of steps are not compared with each other",
+          "[validate]") {
     std::vector<RunComparison> runs = {made_run("depth 1", "look", 1, 1),
                                        made_run("depth 2", "look", 2, 2)};
     runs[0].run.training.buffer_depth = 1;
     CHECK(option_sets(runs).size() == 1);
     runs[0].run.activations = Precision::fp32;
+    CHECK(option_sets(runs).empty());
+    runs[0].run.activations = Precision::bf16;
+    runs[0].run.updates_ahead = true;
     CHECK(option_sets(runs).empty());
 }

@@ -55,6 +55,22 @@ TEST_CASE("measured runs: a report is read as the trainer writes it", "[validate
     CHECK(run.operations.at(0).lane == "host_to_device");
 }
 
+TEST_CASE("measured runs: updates ahead where all updates wait are refused", "[validate]") {
+    TrainingSpec training = small_training();
+    training.clipping = Clipping::exact;
+    json report = exact_report(training);
+    report["updates_ahead"] = false;
+    CHECK_FALSE(read_one(report).updates_ahead);
+    report["updates_ahead"] = true;
+    CHECK_THAT(input_error_of([&] { read_one(report); }),
+               ContainsSubstring("run.json: updates_ahead is true, but training has schedule "
+                                 "streamed and clipping exact") &&
+                   ContainsSubstring("expected false, or schedule streamed and clipping auto"));
+    report["training"].erase("clipping");  // of a version without --clipping auto
+    CHECK_THAT(input_error_of([&] { read_one(report); }),
+               ContainsSubstring("clipping speculative"));
+}
+
 TEST_CASE("measured runs: layers, tied embeddings and missing options", "[validate]") {
     json report = exact_report();
     report["model"] = {{"name", "qwen2.5-0.5b"}, {"layers", 2}};
@@ -190,6 +206,8 @@ TEST_CASE("measured runs: wrong entries are named with file, field and value", "
                ContainsSubstring("steps_measured is -1"));
     CHECK_THAT(error_with("/activations"_json_pointer, "fp16"),
                ContainsSubstring("run.json: activations is \"fp16\", expected bf16 or fp32"));
+    CHECK_THAT(error_with("/updates_ahead"_json_pointer, "yes"),
+               ContainsSubstring("run.json: updates_ahead is \"yes\", expected true or false"));
     CHECK_THAT(error_with("/step_s"_json_pointer, "fast"), ContainsSubstring("step_s is \"fast\""));
     CHECK_THAT(error_with("/measured_host_bytes"_json_pointer, -4),
                ContainsSubstring("measured_host_bytes is -4"));

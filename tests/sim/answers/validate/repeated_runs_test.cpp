@@ -111,6 +111,7 @@ TEST_CASE("repeated runs: another configuration stays a run of its own", "[valid
     CHECK(stays([](MeasuredRun& run) { truncate_layers(run.model, 2); }));
     CHECK(stays([](MeasuredRun& run) { run.model.tied_embeddings ^= true; }));
     CHECK(stays([](MeasuredRun& run) { run.activations = Precision::fp32; }));
+    CHECK(stays([](MeasuredRun& run) { run.updates_ahead = true; }));
     CHECK(stays([](MeasuredRun& run) { run.operations[0].label = "forward 1"; }));
     CHECK(stays([](MeasuredRun& run) { run.operations.clear(); }));
 }

@@ -97,6 +97,17 @@ TEST_CASE("validation: the text has a row a run and says what is left out", "[va
         CHECK_THAT(text, ContainsSubstring(part));
 }
 
+TEST_CASE("validation: runs that clipped nothing are named", "[validate]") {
+    Validation v = three_runs();
+    CHECK_THAT(validation_text(v), !ContainsSubstring("clipped nothing"));
+    v.runs[1].run.updates_ahead = true;
+    CHECK_THAT(validation_text(v), ContainsSubstring("\n" + v.runs[1].run.name +
+                                                     ": clipped nothing, so that updates began"));
+    const json parsed = json::parse(validation_json(v));
+    CHECK(parsed["runs"][0]["measured"]["updates_ahead"] == false);
+    CHECK(parsed["runs"][1]["measured"]["updates_ahead"] == true);
+}
+
 TEST_CASE("validation: JSON has every run, what is not known is null", "[validate]") {
     const json parsed = json::parse(validation_json(three_runs()));
     REQUIRE(parsed["runs"].size() == 3);
@@ -128,10 +139,10 @@ TEST_CASE("validation: CSV quotes what has commas", "[validate]") {
     CHECK(count(head, ",") == count(last, ","));
     CHECK(head.ends_with(
         "predicted_step_5_percent_s,predicted_step_95_percent_s,in_band,steps_measured,precision,"
-        "processes,process_spread,processes_in_band"));
-    CHECK_THAT(csv, ContainsSubstring(",0.7,0.9,false,12,bf16,1,,0\n"));
-    CHECK_THAT(csv, ContainsSubstring(",,,,,fp32,1,,\n"));  // no band, steps not known
-    CHECK_THAT(csv, ContainsSubstring(",1.9,2.1,true,,bf16,1,,1\n"));
+        "measured_updates_ahead,processes,process_spread,processes_in_band"));
+    CHECK_THAT(csv, ContainsSubstring(",0.7,0.9,false,12,bf16,false,1,,0\n"));
+    CHECK_THAT(csv, ContainsSubstring(",,,,,fp32,false,1,,\n"));  // no band, steps not known
+    CHECK_THAT(csv, ContainsSubstring(",1.9,2.1,true,,bf16,false,1,,1\n"));
 }
 
 TEST_CASE("validation: most steps of other systems lie in their bands", "[validate]") {
