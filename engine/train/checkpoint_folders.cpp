@@ -28,10 +28,6 @@ constexpr std::string_view kReplaced =
     ".old.partial";  // renamed to this while another folder takes its name
 constexpr const char* kLatest = "latest";
 
-std::string path_in(const std::string& folder, std::string_view name) {
-    return (fs::path(folder) / name).string();
-}
-
 [[noreturn]] void fail(const std::string& path, const char* what, const std::error_code& error) {
     throw InputError(
         fmt::format("{}: cannot be {} ({}); check the permissions or choose another --out", path,
@@ -76,7 +72,7 @@ std::vector<std::string> names_in(const std::string& out) {
     return names;
 }
 
-/// What the file says; empty without one.
+/// The folder that the file names; empty without a file.
 std::string latest_in(const std::string& out) {
     std::string name;
     std::getline(std::ifstream(path_in(out, kLatest)), name);
@@ -118,6 +114,10 @@ void put_back_replaced(const std::string& out) {
 }
 
 }  // namespace
+
+std::string path_in(const std::string& folder, std::string_view name) {
+    return (fs::path(folder) / name).string();
+}
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
 

@@ -166,10 +166,6 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
 constexpr const char* kWeights = "model";
 constexpr const char* kOptimizer = "optimizer";
 
-std::string path_in(const std::string& folder, const char* name) {
-    return (std::filesystem::path(folder) / name).string();
-}
-
 /// Bytes on the disk, with room for headers, indices and texts.
 std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
                            const std::vector<StoredTensor>& optimizer) {

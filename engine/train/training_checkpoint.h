@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/memory/parameter_store.h"
@@ -26,6 +27,7 @@
 
 namespace sluice {
 
+std::string path_in(const std::string& folder, std::string_view name);
 /// "step-00000030".
 std::string checkpoint_name(std::int64_t step);
 
@@ -131,7 +133,7 @@ std::optional<std::string> newest_checkpoint(const std::string& out);
 /// Throws InputError, which names the checkpoint, where `path` is a run's file `latest`.
 void refuse_latest(const std::string& flag, const std::string& path);
 
-/// What the checkpoint of a step says of itself; empty if there is none, or it cannot be read.
+/// The record of a step's checkpoint; empty if there is none, or it cannot be read.
 std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64_t step,
                                               const ModelSpec& model);
 
