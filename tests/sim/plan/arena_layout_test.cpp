@@ -15,7 +15,7 @@ namespace {
 
 constexpr Bytes kPage = 4096;
 
-/// Operations in which a buffer is alive; one that stands is so in all, and between steps.
+/// The operations in which a buffer is alive. A buffer of the whole step is alive in all of them.
 struct Life {
     OperationId first, last;
 };
@@ -24,7 +24,7 @@ Life life_of(const Buffer& buffer, OperationId operations) {
     return {buffer.first, buffer.last};
 }
 
-/// What is wrong with a layout, in words; empty: nothing.
+/// The fault of a layout in words; empty: none.
 std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, OperationId operations,
                      int scale) {
     for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
@@ -67,8 +67,11 @@ void each_plan(const std::vector<const char*>& models, Use use) {
                             t.recompute = static_cast<Recompute>(recompute);
                             t.checkpoints = static_cast<CheckpointPlacement>(place);
                             t.keep_last_layers = keep_last;
-                            t.clipping = static_cast<Clipping>(depth % 3);
-                            use(model, t);
+                            for (const Clipping clipping : {Clipping::automatic, Clipping::exact,
+                                                            Clipping::speculative, Clipping::off}) {
+                                t.clipping = clipping;
+                                use(model, t);
+                            }
                         }
                     }
                 }
@@ -77,7 +80,7 @@ void each_plan(const std::vector<const char*>& models, Use use) {
     }
 }
 
-/// Of the arena, beyond the bytes alive at once.
+/// The share of the arena beyond the bytes alive at once.
 double share_of_gaps(const StepPlan& plan) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
     const ArenaLayout layout = layout_arena(plan.memory);
@@ -105,7 +108,8 @@ TEST_CASE("arena layout: buffers alive at the same time never meet", "[plan]") {
             const ArenaLayout layout = layout_arena(plan.memory, scale);
             const std::string fault = fault_of(plan.memory, layout, operations, scale);
             CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
-                    static_cast<int>(t.checkpoints), t.keep_last_layers, scale);
+                    static_cast<int>(t.checkpoints), t.keep_last_layers,
+                    static_cast<int>(t.clipping), scale);
             CHECK(fault.empty());
         }
     });
@@ -118,7 +122,7 @@ TEST_CASE("arena layout: gaps take at most 0.1% of the bytes alive at once", "[p
         const double gaps = share_of_gaps(plan);
         worst = std::max(worst, gaps);
         CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
-                static_cast<int>(t.checkpoints), t.keep_last_layers);
+                static_cast<int>(t.checkpoints), t.keep_last_layers, static_cast<int>(t.clipping));
         CHECK(gaps <= 0.001);
     });
     std::printf("arena layout: gaps of %.3f%% at most\n", 100 * worst);

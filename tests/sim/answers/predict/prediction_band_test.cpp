@@ -41,7 +41,7 @@ Prediction with_band(const MachineSpec& machine, std::int64_t batch,
     return predict(model, machine, training_of(batch), {.band = Wanted::Band::always});
 }
 
-/// Of the step: how much longer, how much shorter it may be.
+/// The share by which the step may be longer, or shorter.
 double longer(const Prediction& report) { return report.band->high / report.step.seconds - 1; }
 double shorter(const Prediction& report) { return 1 - report.band->low / report.step.seconds; }
 
@@ -254,7 +254,7 @@ TEST_CASE("band: links between GPUs that were not measured make it wider", "[pre
     CHECK(ranges.interconnect_of_others.low < ranges.interconnect.low);
 }
 
-TEST_CASE("band: three steps of FSDP2 that were measured on two H200 lie in it", "[predict]") {
+TEST_CASE("band: rows of its fit lie in it, three steps of FSDP2 on two H200", "[predict]") {
     MachineProfile profile = read_machine_profile("h200-pcie5-16vcpu-128gib");
     profile.set("gpu_interconnect.gpus_per_node", 2);
     profile.set("gpu_interconnect.per_direction_gb_per_s", 450);
