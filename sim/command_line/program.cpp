@@ -22,8 +22,9 @@ namespace {
 /// A sentence on standard error, if anyone reads it, on one line.
 void say(const CLI::App& app, std::string sentence) {
     std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-    std::fputs(printable(fmt::format("{}: {}\n", app.get_name(), shortened(sentence))).c_str(),
-               stderr);
+    std::fputs(
+        printable(fmt::format("{}: {}\n", app.get_name(), with_short_words(sentence))).c_str(),
+        stderr);
 }
 
 constexpr const char* kNoMemory =
@@ -151,8 +152,8 @@ void say_after_success(std::string line) { lines_after_success.push_back(std::mo
 
 int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
     usual_end = std::set_terminate(end_without_memory);
-    std::signal(SIGXFSZ,
-                SIG_IGN);  // a file at the limit of `ulimit -f` is one that cannot be written
+    // A file at the limit of `ulimit -f` then is one that cannot be written.
+    std::signal(SIGXFSZ, SIG_IGN);
     app.set_version_flag("--version", app.get_name() + " " + SLUICE_VERSION);
     try {
         app.parse(argc, argv);

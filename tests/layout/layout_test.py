@@ -35,13 +35,18 @@ OTHER_OPTIONS = {"--cfg", "--cpunodebind", "--membind", "--sort", "--ulimit", "-
 
 # Paths of one machine: a home, a temporary folder of somebody, a work folder.
 MACHINE_PATHS = re.compile(r"(?<![\w.~$}])/(home/(?!USER\b)\w+|Users/\w+|work/\w+|root/\w+)")
-# What waits for a time and not for the event, in a test.
+# Waits of a test for a time and not for the event.
 CLOCKS = re.compile(
     r"\btimeout=\d|\bwait\(\d|\bwaitFor\w+\(\d|\bqWaitFor|\bQTRY_|\btimeout (-|\d)|\bqWait\(\d{2,}"
 )
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# What documents name in backticks as a path: it holds a slash, starts with a folder of this tree.
+# A path that documents name in backticks: it holds a slash, starts with a folder of this tree.
 NAMED_PATH = re.compile(r"`([\w.-]+(?:/[\w.*-]+)+/?)`")
+# A sentence that begins without its subject: in a comment, a page, or a text that a user sees.
+NO_SUBJECT = re.compile(r"(?:^\W*|[.?!:|*]\s+|\")((?:Of|What)\s.{0,60})", re.MULTILINE)
+# Files that quote other people's sentences.
+QUOTES = {"tests/reference/chat_template_test.py", "examples/train-a-tiny-model/coriolanus.txt"}
+BINARY = {".png", ".bin", ".safetensors"}
 
 
 def tracked_files():
@@ -113,6 +118,14 @@ class Layout(unittest.TestCase):
                 found += [f"{path}: {clock[0]}" for clock in CLOCKS.finditer(read(path))]
         self.expect_none(found, "a test waits for the event, however long that takes")
 
+    def test_sentences_begin_with_a_subject(self):
+        """"Of two plans, the faster" and "What waits" are riddles: "The faster plan", "Tensors wait"."""
+        found = []
+        for path in self.files:
+            if path.suffix not in BINARY and str(path) not in QUOTES | {"tests/layout/layout_test.py"}:
+                found += [f"{path}: {text}" for text in NO_SUBJECT.findall(read(path))]
+        self.expect_none(found, "no sentence begins with Of or What")
+
     def test_readme_is_short(self):
         self.assertLessEqual((TOP / "README.md").stat().st_size, README_MAX_BYTES)
 
@@ -172,7 +185,7 @@ class Layout(unittest.TestCase):
     def test_no_path_of_a_machine(self):
         found = []
         for path in self.files:
-            if path.suffix in {".png", ".bin", ".safetensors"}:
+            if path.suffix in BINARY:
                 continue
             for match in MACHINE_PATHS.finditer(read(path)):
                 found.append(f"{path} has {match.group(0)}")

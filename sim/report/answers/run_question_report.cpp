@@ -105,7 +105,7 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
         return [value](const RunWay& one) { return one.priced ? Cell(value(one)) : Cell(); };
     };
     std::vector<ColumnOf<RunWay>> columns = {
-        {"way", "way", &RunWay::name},
+        {"way", "way", [](auto& one) { return Cell(one.name()).cut_as(one.short_name()); }},
         {"tokens", question.most_tokens ? "tokens" : "", Unit::whole,
          [](auto& one) {
              return Cell(one.run.tokens).shown_as(format_short_count(one.run.tokens));
@@ -245,7 +245,7 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
     const std::vector<std::string> misfits = misfit_sentences(ways);
     if (!misfits.empty())
         out += fmt::format(
-            "What a plan of one GPU lacks there, with states of the fewest bytes that its system "
+            "A plan of one GPU lacks this there, with states of the fewest bytes that its system "
             "has:\n  {}\n",
             fmt::join(misfits, "\n  "));
     out += fmt::format(
