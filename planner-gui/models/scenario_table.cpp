@@ -26,12 +26,7 @@ bool shown_always(const Option& option) {
     return field == "schedule" || field == "batch" || field == "seq";
 }
 
-/// Shortened to three lines.
-std::string shortened(const QString& name) {
-    constexpr int kMost = 54;
-    return (name.size() <= kMost ? name : name.left(kMost - 1).trimmed() + QChar(0x2026))
-        .toStdString();
-}
+constexpr std::size_t kThreeLines = 54;  // letters
 
 /// A quantity: its name, its meaning, and its value for a scenario.
 struct Comparing {
@@ -64,7 +59,11 @@ std::vector<Comparing> asked() {
                  .shown_as(format_count(static_cast<double>(s.report->asked.parameters)));
          }},
         {"Layers", "", [](const ComparedScenario& s) { return s.report->asked.layers; }},
-        {"Machine", "", [](const ComparedScenario& s) { return s.report->asked.machine_id; }},
+        {"Machine", "",
+         [](const ComparedScenario& s) {
+             const std::string& id = s.report->asked.machine_id;
+             return Cell(id).cut_as(cut_to_letters(id, kMostNameLetters));
+         }},
         {"Changes of the machine", "What-if values, as flags of the command line",
          [](const ComparedScenario& s) {
              const auto& changes = s.report->asked.machine_changes;
@@ -156,7 +155,8 @@ Table scenario_table(const std::vector<ComparedScenario>& scenarios, ByteUnits u
     if (scenarios.empty()) return out;
     out.columns.push_back({" ", "Quantity", Unit::text, "", Programs::csv});
     for (const ComparedScenario& scenario : scenarios)
-        out.columns.push_back({scenario.name.toStdString(), shortened(scenario.name), Unit::text,
+        out.columns.push_back({scenario.name.toStdString(),
+                               cut_to_letters(scenario.name.toStdString(), kThreeLines), Unit::text,
                                scenario.name.toStdString(), Programs::csv});
     for (const Comparing& quantity : answered(units))
         out.rows.push_back(row_of(quantity, scenarios));

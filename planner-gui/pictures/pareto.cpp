@@ -1,5 +1,7 @@
 #include "planner-gui/pictures/pareto.h"
 
+#include <fmt/format.h>
+
 #include <QCoreApplication>
 #include <algorithm>
 
@@ -205,7 +207,11 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
     };
     std::vector<ColumnOf<MachineSystem>> columns = {
         {"machine", "", Unit::text, &MachineSystem::machine},
-        {"", "machine", Unit::text, &MachineSystem::name, "and its GPUs, where several train"},
+        {"", "machine", Unit::text,
+         [](auto& row) {  // the row's tooltip has the whole name
+             return Cell(row.name()).shown_as(row.short_name());
+         },
+         "and its GPUs, where several train"},
         {"system", "system", Unit::text, &MachineSystem::schedule},
         {"fits", "", Unit::text, possible_or_fits},
         {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s),

@@ -152,6 +152,12 @@ ScenarioValue value_of(const PlannedScenario& planned, bool with_band) {
 
 std::string MachineSystem::name() const { return format_gpus(value.asked.training.gpus, machine); }
 
+std::string MachineSystem::short_name() const {
+    const std::string& id = value.asked.machine_id;  // of a path: the file's name
+    return cut_to_letters(format_gpus(value.asked.training.gpus, id.empty() ? machine : id),
+                          kMostNameLetters);
+}
+
 ScenarioValue fastest_value_of(const PlannedScenario& planned, const std::set<std::string>& fixed,
                                bool with_band) {
     try {

@@ -128,6 +128,8 @@ struct MachineSystem {
 
     /// "16 x h200-sxm-pcie5" where several GPUs train.
     std::string name() const;
+    /// In kMostNameLetters, for tables.
+    std::string short_name() const;
     /// Whether it belongs into a picture of cost and speed: a program trains it today.
     bool is_plotted() const {
         return value.fits() && value.usd_per_hour.has_value() && value.asked.runs_today.runs();

@@ -11,6 +11,7 @@
 
 #include "planner-gui/models/table_model.h"
 #include "planner-gui/pages/fitted_table.h"
+#include "planner-gui/pages/keyboard_tips.h"
 #include "planner-gui/pages/page_parts.h"
 #include "planner-gui/pages/wrapping_row.h"
 #include "planner-gui/pictures/answer_words.h"
@@ -26,15 +27,18 @@ namespace {
 
 constexpr int kMostLines = 16;  // of the table, which scrolls beyond them
 
-/// A frame with a title, sentences and a place for buttons: beside them, or in a row below.
-QFrame* card_of(const QString& title, double size, const QStringList& sentences, QWidget* buttons,
-                bool beside) {
+/// A frame with a title, sentences and a place for buttons: beside them, or in a row below. The
+/// title's tooltip is the name of its way, if the title has it cut.
+QFrame* card_of(const QString& title, const RunWay& way, double size, const QStringList& sentences,
+                QWidget* buttons, bool beside) {
     auto* const frame = new QFrame;
     frame->setFrameShape(QFrame::StyledPanel);
     auto* const grid = new QGridLayout(frame);
     grid->setColumnStretch(0, 1);
     int line = 0;
-    grid->addWidget(sized_label(title, size), line++, 0);
+    QLabel* const heading = sized_label(title, size);
+    set_reachable_tip(heading, way.name() == way.short_name() ? QString() : qtext(way.name()));
+    grid->addWidget(heading, line++, 0);
     for (const QString& one : sentences) grid->addWidget(sized_label(one), line++, 0);
     if (beside)
         grid->addWidget(buttons, 0, 1, line, 1, Qt::AlignRight | Qt::AlignVCenter);
@@ -48,9 +52,9 @@ QFrame* card_of(const QString& title, double size, const QStringList& sentences,
 StartCards::StartCards(QWidget* parent)
     : QWidget(parent),
       cards_(new QVBoxLayout),
-      heading_(sized_label(tr("All ways that fit, the cheapest first"), 1.1)),
+      heading_(sized_label({}, 1.1)),
       model_(new TableModel(this)),
-      table_(table_view(model_, tr("All ways that fit"))) {
+      table_(table_view(model_, tr("Ways that fit"))) {
     setObjectName(QStringLiteral("startPicks"));
     table_->setToolTip(tr("Opens this plan (Enter, double click)"));
     auto* const column = new QVBoxLayout(this);
@@ -58,7 +62,7 @@ StartCards::StartCards(QWidget* parent)
     column->addLayout(cards_);
     column->addWidget(heading_);
     column->addWidget(table_);
-    showTable(false);
+    showTable({});
     connect(table_, &QTableView::activated, this, [this](const QModelIndex& at) {
         PlannedScenario planned = ways_[static_cast<std::size_t>(at.row())].answer->planned;
         planned.name = automatic_name(planned);
@@ -66,12 +70,12 @@ StartCards::StartCards(QWidget* parent)
     });
 }
 
-void StartCards::setWays(const RunQuestion& question, std::vector<RunWay> ways, bool complete) {
+void StartCards::setWays(const RunQuestion& question, std::vector<RunWay> ways,
+                         const QString& heading) {
     asked_ = question;
     ways_ = std::move(ways);
-    rank(ways_);
     showCards();
-    showTable(complete);
+    showTable(heading);
 }
 
 void StartCards::showCards() {
@@ -93,8 +97,9 @@ void StartCards::showCards() {
     for (const std::size_t miss : misses) cards_->addWidget(missCard(ways_[miss]));
 }
 
-void StartCards::showTable(bool complete) {
-    const bool shown = complete && !ways_.empty() && ways_.front().fits();
+void StartCards::showTable(const QString& heading) {
+    const bool shown = !heading.isEmpty() && !ways_.empty() && ways_.front().fits();
+    heading_->setText(heading);
     heading_->setVisible(shown);
     table_->setVisible(shown);
     if (!shown) return model_->setTable({});
@@ -123,7 +128,8 @@ QWidget* StartCards::pickCard(const RunPick& pick, bool first) {
     const std::vector<Setting> settings =
         settings_beside_defaults(one.answer->report().asked.training);
     const QString reason = why.join(QLatin1Char(' '));
-    return card_of(QStringLiteral("%1: %2").arg(name, costs), first ? 1.3 : 1.1,
+    return card_of(QStringLiteral("%1: %2").arg(qtext(one.short_name()), costs), one,
+                   first ? 1.3 : 1.1,
                    {reason, window_text(run_explanation(one)),
                     tr("Settings: %1.").arg(qtext(setting_words(settings)))},
                    opening(tr("Open this plan"), tr("Open the plan on %1").arg(name),
@@ -133,8 +139,10 @@ QWidget* StartCards::pickCard(const RunPick& pick, bool first) {
 
 QWidget* StartCards::missCard(const RunWay& way) {
     const Prediction& report = way.answer->report();
-    const QString name =
-        way.owned ? tr("Your machine %1").arg(qtext(way.name())) : qtext(way.name());
+    const auto named = [&](const std::string& name) {
+        return way.owned ? tr("Your machine %1").arg(qtext(name)) : qtext(name);
+    };
+    const QString name = named(way.name()), title = named(way.short_name());
     const auto& suggestions = report.advice.suggestions;
     const QString lacks = window_text(misfit_sentence(way.name(), report));
     auto* const buttons = new QWidget;
@@ -148,9 +156,9 @@ QWidget* StartCards::missCard(const RunWay& way) {
         row->addWidget(opening(tr("Open what it lacks"), tr("Open what %1 lacks").arg(name),
                                way.answer->planned, lacks));
     return card_of(suggestions.empty()
-                       ? tr("%1 is too small for this run").arg(name)
-                       : tr("%1 fits with %2").arg(name, in_words(suggestions.front().settings)),
-                   1.1, {lacks}, buttons, false);
+                       ? tr("%1 is too small for this run").arg(title)
+                       : tr("%1 fits with %2").arg(title, in_words(suggestions.front().settings)),
+                   way, 1.1, {lacks}, buttons, false);
 }
 
 }  // namespace sluice

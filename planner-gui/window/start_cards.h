@@ -21,8 +21,10 @@ class StartCards : public QWidget {
   public:
     explicit StartCards(QWidget* parent = nullptr);
 
-    /// `complete`: no more ways follow, and the table shows all.
-    void setWays(const RunQuestion& question, std::vector<RunWay> ways, bool complete);
+    /// Precondition: rank() has sorted the ways. `heading`: of the table of all ways; empty: more
+    /// of them follow, and there is no table yet.
+    void setWays(const RunQuestion& question, std::vector<RunWay> ways,
+                 const QString& heading = {});
     bool isEmpty() const { return shown_.empty(); }
 
   Q_SIGNALS:
@@ -31,14 +33,14 @@ class StartCards : public QWidget {
 
   private:
     void showCards();
-    void showTable(bool complete);
+    void showTable(const QString& heading);
     QWidget* pickCard(const RunPick& pick, bool first);
     QWidget* missCard(const RunWay& way);
     /// `notes`: what is known of it, for the scenario that is opened.
     QPushButton* opening(const QString& text, const QString& accessible, PlannedScenario planned,
                          const QString& notes);
 
-    /// What a card is about.
+    /// The scenario that a card shows.
     struct Card {
         PlannedScenario planned;
         std::string why;  ///< it is proposed

@@ -61,7 +61,8 @@ StartPage::StartPage(PlannerSession& session, QWidget* parent)
     connect(&session_, &PlannerSession::startTried, this,
             [this](const std::shared_ptr<const RunWay>& one) {
                 ways_.push_back(*one);
-                cards_->setWays(asked_, ways_, false);
+                rank(ways_);
+                cards_->setWays(asked_, ways_);
             });
     connect(&session_, &PlannerSession::progress, this, [this](JobKind kind, int done, int all) {
         if (kind == JobKind::start) showProgress(done, all);
@@ -103,7 +104,6 @@ void StartPage::addButtons(QVBoxLayout* column) {
 }
 
 void StartPage::addProgress(QVBoxLayout* column) {
-    bar_->setAccessibleName(tr("Machines that are predicted"));
     bar_->setTextVisible(false);
     bar_->setMaximumHeight(fontMetrics().height() / 2);
     column->addWidget(bar_);
@@ -121,7 +121,7 @@ void StartPage::clear() {
 void StartPage::setAskedRun(const std::optional<AskedRun>& run) {
     if (busy_) stop();
     ways_.clear();
-    cards_->setWays({}, {}, false);
+    cards_->setWays({}, {});
     progress_->hide();
     to_predict_.reset();
     if (!run) return;
@@ -140,8 +140,7 @@ void StartPage::predictAgain() {
     if (!run) return;
     const std::optional<RunQuestion> asked = form_->question();
     if (!asked) return;  // its fields say what is wrong
-    begin(*asked);
-    is_new_ = false;
+    begin(*asked, false);
     session_.answerStart({asked_, run->ways});
 }
 
@@ -159,35 +158,57 @@ void StartPage::planInDetail() {
 void StartPage::find() {
     if (busy_) {
         stop();
-        cards_->setWays(asked_, ways_, true);
-        return progress_->setText(tr("The search was stopped."));
+        showRanked(false);
+        return progress_->setText(tr("The search was stopped: %1.").arg(triedWords()));
     }
     const std::optional<RunQuestion> asked = form_->question();
     if (!asked) return;
-    begin(*asked);
-    is_new_ = true;
+    begin(*asked, true);
     session_.tryStart(asked_);
 }
 
-void StartPage::begin(const RunQuestion& question) {
+void StartPage::begin(const RunQuestion& question, bool is_new) {
     asked_ = question;
+    is_new_ = is_new;
     asked_fields_ = form_->fields();
     ways_.clear();
     cards_->setEnabled(true);
-    cards_->setWays(asked_, {}, false);
+    cards_->setWays(asked_, {});
     busy_ = true;
     left_.start();
     find_->setText(tr("&Stop"));
-    progress_->setText(tr("The machines are being predicted."));
+    progress_->setText(is_new ? tr("The machines are being predicted.")
+                              : tr("The saved ways are being predicted again."));
     progress_->show();
+    bar_->setAccessibleName(is_new ? tr("Machines that are predicted")
+                                   : tr("Ways that are predicted again"));
     bar_->setRange(0, 0);
     bar_->show();
+    done_ = all_ = 0;
+}
+
+QString StartPage::triedWords() const {
+    if (all_ == 0) return tr("nothing was tried yet");
+    return (is_new_ ? tr("%1 of %2 machines were tried") : tr("%1 of %2 ways were predicted again"))
+        .arg(done_)
+        .arg(all_);
+}
+
+void StartPage::showRanked(bool all) {
+    const QString order =
+        asked_.most_tokens ? tr("the most tokens first") : tr("the cheapest first");
+    cards_->setWays(asked_, ways_,
+                    all ? tr("All ways that fit, %1").arg(order)
+                        : tr("Not all ways: %1; %2").arg(triedWords(), order));
 }
 
 void StartPage::showProgress(int done, int all) {
+    done_ = done;
+    all_ = all;
     bar_->setRange(0, all);
     bar_->setValue(done);
-    progress_->setText(tr("%1: %2 of %3 machines are predicted%4. %5")
+    progress_->setText((is_new_ ? tr("%1: %2 of %3 machines are predicted%4. %5")
+                                : tr("%1: %2 of %3 ways are predicted again%4. %5"))
                            .arg(qtext(model_of(asked_.model)))
                            .arg(done)
                            .arg(all)
@@ -217,8 +238,7 @@ void StartPage::rest() {
 
 void StartPage::finish(const QString& failure) {
     rest();
-    rank(ways_);
-    cards_->setWays(asked_, ways_, true);
+    showRanked(failure.isEmpty());
     if (!failure.isEmpty()) return progress_->setText(without_flags(failure));
     progress_->setText(QStringLiteral("%1, %2: %3")
                            .arg(qtext(model_of(asked_.model)), qtext(tokens_words(asked_)),

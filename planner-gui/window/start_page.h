@@ -1,5 +1,5 @@
-// What does a newcomer want to train, by when and for how much? The first page of the window, which
-// answers with a machine and two alternatives.
+// Which model does a newcomer want to train, by when and for how much? The first page of the
+// window, which answers with a machine and two alternatives.
 #pragma once
 
 #include <QLabel>
@@ -53,12 +53,16 @@ class StartPage : public QWidget {
     void addButtons(QVBoxLayout* column);
     void addProgress(QVBoxLayout* column);
     void find();
-    /// Ways for the question begin to arrive.
-    void begin(const RunQuestion& question);
+    /// Ways for the question begin to arrive; `is_new`: of a search.
+    void begin(const RunQuestion& question, bool is_new);
     void predictAgain();
     /// With the fields as a scenario, once the user has changed one.
     void planInDetail();
     void showProgress(int done, int all);
+    /// "12 of 41 machines were tried".
+    QString triedWords() const;
+    /// The ways in a table; `all`: the search has ended by itself.
+    void showRanked(bool all);
     void stop();
     /// No more ways arrive.
     void rest();
@@ -78,7 +82,8 @@ class StartPage : public QWidget {
     std::vector<RunWay> ways_;
     std::optional<AskedRun> to_predict_;  ///< the answer of a project, until the page is visible
     bool busy_ = false, edited_ = false;
-    bool is_new_ = false;  ///< the answer was searched, not read from a project
+    int done_ = 0, all_ = 0;  ///< machines of a search, or ways that are predicted again
+    bool is_new_ = false;     ///< the answer was searched, not read from a project
 };
 
 }  // namespace sluice

@@ -54,8 +54,11 @@ class Reading {
         RunQuestion asked;
         asked.model = text("model");
         note("model", model_mistake(asked.model));
-        asked.task =
-            text("task") == task_name(Task::pretrain) ? Task::pretrain : Task::full_fine_tune;
+        try {
+            if (!text("task").empty()) asked.task = read_task(text("task"), "Task");
+        } catch (const InputError& mistake) {
+            note("task", window_text(mistake.what()));
+        }
         const QString many = QObject::tr("a number of tokens such as 2B, or most");
         asked.most_tokens = text("tokens") == "most";
         if (!asked.most_tokens)

@@ -83,18 +83,21 @@ std::string format_gpus(std::int64_t gpus, const std::string& machine) {
     return gpus <= 1 ? machine : fmt::format("{} x {}", gpus, machine);
 }
 
-std::string shortened(const std::string& text, std::size_t most) {
+std::string cut_to_letters(const std::string& text, std::size_t most, const std::string& ending) {
     constexpr std::string_view kLeftOut = "...";
     const auto begins_letter = [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
     };
-    if (std::ranges::count_if(text, begins_letter) <= static_cast<std::ptrdiff_t>(most))
-        return text;
+    const auto letters_of = [&](const std::string& words) {
+        return static_cast<std::size_t>(std::ranges::count_if(words, begins_letter));
+    };
+    if (letters_of(text) + letters_of(ending) <= most) return text + ending;
+    const std::size_t kept = kLeftOut.size() + letters_of(ending);
     std::size_t end = 0;
     for (std::size_t letters = 0; end < text.size(); ++end)
-        if (begins_letter(text[end]) && letters++ == most - kLeftOut.size()) break;
+        if (begins_letter(text[end]) && letters++ + kept >= most) break;
     while (end > 0 && text[end - 1] == ' ') --end;
-    return text.substr(0, end).append(kLeftOut);
+    return text.substr(0, end).append(kLeftOut) + ending;
 }
 
 std::string csv_text(const std::string& plain) {

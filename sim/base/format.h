@@ -36,8 +36,12 @@ std::string format_usd(double usd);
 std::string format_percent(double share);
 /// "+1.2%"; "-" if it is not known.
 std::string format_error(std::optional<double> error);
-/// The text with at most `most` letters (of UTF-8); "..." stands for what is left out at its end.
-std::string shortened(const std::string& text, std::size_t most);
+/// `text` and `ending` in at most `most` letters (of UTF-8): "..." stands for what is left out at
+/// the end of `text`, and `ending` stays whole.
+std::string cut_to_letters(const std::string& text, std::size_t most,
+                           const std::string& ending = "");
+/// Letters of a machine's name in tables, cards and reports.
+inline constexpr std::size_t kMostNameLetters = 30;
 /// A field of a CSV line, quoted if it contains a separator.
 std::string csv_text(const std::string& text);
 

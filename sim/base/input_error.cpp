@@ -25,7 +25,7 @@ std::string without_middle(std::string_view text, std::size_t most) {
 
 }  // namespace
 
-std::string shortened(std::string_view sentence) {
+std::string with_short_words(std::string_view sentence) {
     constexpr std::size_t kLongestWord = 300, kLongestSentence = 4000;
     constexpr std::string_view kBetweenWords = " \t\n";
     std::string out;

@@ -1,5 +1,5 @@
-// What did the user get wrong? One sentence: file, field, value, expectation, remedy. Exit status
-// 2.
+// Which mistake did the user make? One sentence: file, field, value, expectation, remedy. Exit
+// status 2.
 #pragma once
 
 #include <stdexcept>
@@ -15,7 +15,7 @@ inline constexpr int kUserMistake = 2, kMachineFailed = 3;
 
 /// A sentence in which long words of the user, such as a name of 100,000 letters, lose their
 /// middle. Paths keep their ends.
-std::string shortened(std::string_view sentence);
+std::string with_short_words(std::string_view sentence);
 
 /// A mistake in the user's input (file, flag, name). The message is the whole sentence. `field` of
 /// a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
@@ -24,7 +24,7 @@ std::string shortened(std::string_view sentence);
 class InputError : public std::runtime_error {
   public:
     explicit InputError(const std::string& sentence, std::string field = "")
-        : std::runtime_error(shortened(sentence)), field_(std::move(field)) {}
+        : std::runtime_error(with_short_words(sentence)), field_(std::move(field)) {}
     const std::string& field() const { return field_; }
 
   private:

@@ -36,17 +36,10 @@ double amount_of(const std::string& text, const char* flag, const MoneyOption& o
     return amount_of(text, flag, option.low, option.high, expected);
 }
 
-Task read_task(const std::string& name) {
-    for (const Task task : {Task::full_fine_tune, Task::pretrain})
-        if (name == task_name(task)) return task;
-    throw InputError(fmt::format("--task is \"{}\", expected {} or {}", name,
-                                 task_name(Task::full_fine_tune), task_name(Task::pretrain)));
-}
-
 RunQuestion read_question(const ChooseFlags& flags) {
     RunQuestion out;
     out.model = model_of(flags.model, "--model");
-    out.task = read_task(flags.task);
+    out.task = read_task(flags.task, "--task");
     out.most_tokens = flags.tokens == "most";
     if (!out.most_tokens)
         out.tokens = amount_of(flags.tokens, "--tokens", money_option("tokens"),

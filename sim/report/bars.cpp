@@ -19,7 +19,7 @@ constexpr double kNames = 0.4, kLeastPlot = 0.25;  // share of the width
 constexpr double kTickRoom = 6;
 
 /// The longest start of the text that fits into `width`, with dots at its end if it was cut.
-std::string shortened(const std::string& words, double font, double width) {
+std::string cut_to_width(const std::string& words, double font, double width) {
     if (text_width(words, font) <= width) return words;
     return wrap_text(words, font, width - text_width("...", font)).front() + "...";
 }
@@ -114,7 +114,7 @@ class BarDrawing {
         out_.rectangle({0, y_, out_.width, kBarRow * font_}, {}, id);
         const double middle = y_ + kBarRow * font_ / 2, base = baseline(middle, font_);
         const double from = x(std::min(0.0, bar.value)), to = x(std::max(0.0, bar.value));
-        out_.words({plot_.x - gap_, base}, shortened(bar.name, font_, names_), font_,
+        out_.words({plot_.x - gap_, base}, cut_to_width(bar.name, font_, names_), font_,
                    paint(Role::text), Anchor::end);
         const bool fits = bar.misfit.empty();
         const Paint fill = fits ? bar.colour : paint(Role::misfit);
@@ -149,7 +149,7 @@ class BarDrawing {
         const std::string words = "does not fit: " + bar.misfit;
         const bool on_bar = text_width(words, font_) < end - x(0) - 2 * gap_;
         const double at = (on_bar ? x(0) : end) + gap_;
-        out_.label({at, base}, shortened(words, font_, out_.width - at), font_);
+        out_.label({at, base}, cut_to_width(words, font_, out_.width - at), font_);
         if (!on_bar) return;
         out_.shapes.back().fill = text_on(paint(Role::misfit));
         out_.shapes.back().stroke = {};

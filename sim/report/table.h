@@ -71,6 +71,12 @@ struct Cell {
     Cell shown_as(std::string words) && { return shown = std::move(words), std::move(*this); }
     Cell hidden_if(bool says_nothing) && { return hidden = says_nothing, std::move(*this); }
     Cell in_series(int number) && { return series = number, std::move(*this); }
+    /// The words are a cut value: the tooltip has it whole.
+    Cell cut_as(const std::string& words) && {
+        if (const auto* whole = std::get_if<std::string>(&value); whole && *whole != words)
+            tooltip = *whole, shown = words;
+        return std::move(*this);
+    }
     bool is_missing() const { return std::holds_alternative<std::monostate>(value); }
     /// Whether people see anything but "-".
     bool is_shown() const { return !hidden && !(is_missing() && shown.empty()); }

@@ -53,8 +53,8 @@ std::string machine_of(const AskedMachine& asked) {
     return format_gpus(asked.gpus, asked.profile.id);
 }
 
-/// What tells it from the others: its scenario where the request has that machine twice, and the
-/// system that was taken instead.
+/// Words that tell it from the others: its scenario where the request has that machine twice, and
+/// the system that was taken instead.
 std::string told_apart(const DecisionRequest& request, const AskedMachine& asked,
                        const char* other_system) {
     const auto alike = std::ranges::count_if(
@@ -67,22 +67,23 @@ std::string told_apart(const DecisionRequest& request, const AskedMachine& asked
 /// "gh200-480gb", "8 x h100-sxm-pcie5", "h200-sxm-... (batch 32)": the machine gives way to what
 /// tells it from the others.
 void set_name(Candidate& candidate, const std::string& machine, const std::string& apart) {
-    constexpr std::size_t kMostLetters = 30, kMostApart = 17;
-    candidate.name = candidate.full_name = machine;
-    if (apart.empty()) return void(candidate.name = shortened(machine, kMostLetters));
-    candidate.full_name += fmt::format(" ({})", apart);
-    candidate.name = candidate.full_name;
-    if (candidate.name == shortened(candidate.name, kMostLetters)) return;
-    const std::string bracket = fmt::format(" ({})", shortened(apart, kMostApart));
-    candidate.name = shortened(machine, kMostLetters - bracket.size()) + bracket;
+    constexpr std::size_t kMostApart = 17;
+    const auto bracket = [](const std::string& words) {
+        return words.empty() ? "" : fmt::format(" ({})", words);
+    };
+    candidate.full_name = machine + bracket(apart);
+    candidate.name =
+        cut_to_letters(candidate.full_name, kMostNameLetters) == candidate.full_name
+            ? candidate.full_name
+            : cut_to_letters(machine, kMostNameLetters, bracket(cut_to_letters(apart, kMostApart)));
 }
 
-/// Numbers those whose shortened names are equal.
+/// Numbers those whose names are equal after they were cut.
 void number_names(std::vector<Candidate>& candidates) {
     std::set<std::string> taken;
     for (Candidate& one : candidates)
         for (int number = 2; !taken.insert(one.name).second; ++number)
-            one.name = fmt::format("{}. {}", number, shortened(one.full_name, 26));
+            one.name = fmt::format("{}. {}", number, cut_to_letters(one.full_name, 26));
 }
 
 /// The plan that is first by precision_then_time(), of the systems that run there today and have
@@ -139,7 +140,7 @@ Candidate predict_candidate(const DecisionRequest& request, const AskedMachine& 
     return out;
 }
 
-/// Of the best candidate's machine, with its quotes.
+/// Prices of the best candidate's machine, with its quotes.
 PriceList prices_of(const Decision& decision) {
     const DecisionRequest& request = decision.request;
     const AskedMachine& asked = request.machines[*decision.chosen];

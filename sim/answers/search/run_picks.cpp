@@ -12,6 +12,8 @@
 namespace sluice {
 namespace {
 
+constexpr const char* kBought = ", bought";
+
 bool ends_in_time(const RunQuestion& question, const RunWay& one) {
     return ends_in_time(question.limits, one.run);
 }
@@ -95,7 +97,12 @@ std::string tokens_words(const RunQuestion& question) {
 }
 
 std::string RunWay::name() const {
-    return format_gpus(gpus(), machine()) + (is_bought() ? ", bought" : "");
+    return format_gpus(gpus(), machine()) + (is_bought() ? kBought : "");
+}
+
+std::string RunWay::short_name() const {
+    const std::string& id = answer->report().asked.machine_id;  // of a path: the file's name
+    return cut_to_letters(format_gpus(gpus(), id), kMostNameLetters, is_bought() ? kBought : "");
 }
 
 bool RunWay::has_full_states() const {

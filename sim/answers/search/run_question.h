@@ -16,6 +16,8 @@ namespace sluice {
 enum class Task { pretrain, full_fine_tune };
 /// "pretraining", "fine-tuning"; as --task takes it.
 const char* task_name(Task task);
+/// `where` is the flag or the field that names the task. Throws InputError with the field "task".
+Task read_task(const std::string& name, const std::string& where);
 
 struct RunQuestion {
     std::string model;  ///< as model_of() takes it
@@ -64,6 +66,8 @@ struct RunWay {
     std::int64_t gpus() const { return answer->report().asked.training.gpus; }
     /// "gh200-480gb", "16 x h200-sxm-pcie5", "dgx-spark-gb10, bought".
     std::string name() const;
+    /// In kMostNameLetters, for titles and tables.
+    std::string short_name() const;
 };
 
 /// The owned machine first, then each machine of the library that has a price or a quote.

@@ -100,6 +100,22 @@ TEST_CASE("scenario table: rows that differ are marked and can be shown alone", 
     CHECK(row_of(differences, QStringLiteral("Machine")) == -1);
 }
 
+TEST_CASE("scenario table: a machine's long name is cut, and its tooltip has it whole",
+          "[models]") {
+    std::vector<ComparedScenario> scenarios = two();
+    Prediction own = *scenarios[1].report;
+    own.asked.machine_id = "our-own-server-of-the-third-rack-in-spring";
+    scenarios[1].report = std::make_shared<Prediction>(own);
+    TableModel model(nullptr, true);
+    model.setTable(scenario_table(scenarios, ByteUnits::decimal));
+    const int machine = row_of(model, QStringLiteral("Machine"));
+    const QModelIndex known = model.index(machine, 0), cut = model.index(machine, 1);
+    CHECK(known.data() == QStringLiteral("h200-sxm-pcie5-1tb"));
+    CHECK(cut.data() == QStringLiteral("our-own-server-of-the-third..."));
+    CHECK(cut.data(Qt::ToolTipRole).toString().toStdString() == own.asked.machine_id);
+    CHECK_THAT(to_csv(model.table()), ContainsSubstring(own.asked.machine_id));
+}
+
 TEST_CASE("scenario table: a setting that a system does not have, what does not fit, GiB",
           "[models]") {
     TrainingSpec deep, resident;

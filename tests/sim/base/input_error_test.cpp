@@ -28,7 +28,7 @@ TEST_CASE("input error: letters of several bytes stay whole", "[base]") {
     for (int shift = 0; shift < 4; ++shift) {
         std::string name(static_cast<std::size_t>(shift), 'x');
         for (int i = 0; i < 1000; ++i) name += "\u00e9";
-        const std::string cut = shortened(name);
+        const std::string cut = with_short_words(name);
         CHECK(cut.size() < 310);
         int inside = 0;
         for (const char c : cut) inside += (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
@@ -36,11 +36,11 @@ TEST_CASE("input error: letters of several bytes stay whole", "[base]") {
         for (const char c : cut) begun += (static_cast<unsigned char>(c) & 0xC0U) == 0xC0U;
         CHECK(inside == begun);
     }
-    CHECK(shortened(std::string(1000, '\xa9')) == "...");
+    CHECK(with_short_words(std::string(1000, '\xa9')) == "...");
 }
 
 TEST_CASE("input error: what is short stays as it is", "[base]") {
     const std::string plain = "--batch is \"8 x\",\n expected  a number ";
-    CHECK(shortened(plain) == plain);
-    CHECK(shortened("") == "");
+    CHECK(with_short_words(plain) == plain);
+    CHECK(with_short_words("") == "");
 }

@@ -234,9 +234,11 @@ TEST_CASE("memory bars: kinds side by side add up to the peak", "[decision]") {
 }
 
 TEST_CASE("decision: names have at most 30 letters, and each is another", "[decision]") {
-    CHECK(shortened("8 x h100-sxm-pcie5", 30) == "8 x h100-sxm-pcie5");
-    CHECK(shortened("h200-sxm-pcie5 (a very long name)", 20) == "h200-sxm-pcie5 (a...");
-    CHECK(shortened("\u00fc\u00fc\u00fc\u00fc\u00fc", 4) == "\u00fc...");
+    CHECK(cut_to_letters("8 x h100-sxm-pcie5", 30) == "8 x h100-sxm-pcie5");
+    CHECK(cut_to_letters("h200-sxm-pcie5 (a very long name)", 20) == "h200-sxm-pcie5 (a...");
+    CHECK(cut_to_letters("\u00fc\u00fc\u00fc\u00fc\u00fc", 4) == "\u00fc...");
+    CHECK(cut_to_letters("h200-sxm-pcie5", 22, ", bought") == "h200-sxm-pcie5, bought");
+    CHECK(cut_to_letters("h200-sxm-pcie5", 21, ", bought") == "h200-sxm-p..., bought");
     DecisionRequest request;
     request.model = read_model("qwen2.5-0.5b");
     for (const char* const scenario :
