@@ -29,6 +29,7 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     : model_(model),
       training_(training),
       ids_(plan.buffers),
+      copies_(training),
       depth_(training.buffer_depth),
       slabs_(training.gradient_slabs),
       micro_batches_(training.micro_batches()),
@@ -92,15 +93,19 @@ Matrix DeviceBuffers::hidden(int layer, std::int64_t j) const {
     return of_a_pass.row_range(j % of_a_pass_ * micro_tokens_, micro_tokens_);
 }
 
-Matrix DeviceBuffers::coming_back(std::int64_t which) const {
-    const Matrix both{at(ids_.coming_back), type_, 2 * micro_tokens_, hidden_};
-    return both.row_range(which % 2 * micro_tokens_, micro_tokens_);
+Matrix DeviceBuffers::coming_back(int layer, std::int64_t j) const {
+    const std::int64_t turn = (layers_ - 1 - layer) * copies_.count() + copies_.of(j);
+    const std::int64_t place = turn % 2 * copies_.largest() + copies_.place_of(j);
+    const Matrix both{at(ids_.coming_back), type_, 2 * copies_.largest() * micro_tokens_, hidden_};
+    return both.row_range(place * micro_tokens_, micro_tokens_);
 }
 
 Workspace DeviceBuffers::kept(Direction direction, int layer, std::int64_t j) const {
     if (keeps_on_host(model_, training_, layer)) {
         const std::int64_t turn = kept_turn(model_, training_, direction, layer, j);
-        return workspace(ids_.kept_in_turn[static_cast<std::size_t>(turn % 2)]);
+        const BufferId id = ids_.kept_in_turn[static_cast<std::size_t>(turn % 2)];
+        const Bytes part = bytes(id) / copies_.largest() / kPartAlignment * kPartAlignment;
+        return {static_cast<char*>(at(id)) + copies_.place_of(j) * part, part};
     }
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};

@@ -56,8 +56,8 @@ class DeviceBuffers {
     /// Rows of all micro-batches. Precondition: `layer` is the first, or the number of layers.
     Matrix whole_hidden(int layer) const;
     bool has_coming_back() const { return ids_.coming_back != kNoBuffer; }
-    /// One of the two places for checkpoints that come back.
-    Matrix coming_back(std::int64_t which) const;
+    /// A micro-batch in one of the two places for checkpoints that come back.
+    Matrix coming_back(int layer, std::int64_t j) const;
     Workspace forward_workspace() const { return workspace(ids_.forward_workspace); }
     Workspace backward_workspace() const { return workspace(ids_.backward_workspace); }
     /// The operands of products in FP8, which share memory; none in bf16.
@@ -91,6 +91,7 @@ class DeviceBuffers {
     const ModelSpec& model_;
     const TrainingSpec& training_;
     const StreamedBuffers& ids_;
+    CopiesOfAPass copies_;
     std::int64_t depth_, slabs_, micro_batches_, of_a_pass_, micro_tokens_, hidden_;
     int layers_, first_streamed_;
     Bytes slot_bytes_ = 0;         ///< of one layer's gradients

@@ -40,6 +40,14 @@ constexpr bool only_trains(OperationKind kind) {
            kind == OperationKind::copy_weights_out || kind == OperationKind::copy_states_out;
 }
 
+template <typename Work>
+void for_each_micro_batch(const Operation& op, Work work) {
+    Operation one = op;
+    for (one.micro_batches = 1; one.micro_batch < op.micro_batch + op.micro_batches;
+         ++one.micro_batch)
+        work(one);
+}
+
 }  // namespace
 
 StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
@@ -127,20 +135,20 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
             return copy_weights_in(op);
         case OperationKind::copy_checkpoint_in:
         case OperationKind::copy_checkpoint_out:
-            return copy_checkpoint(op);
+            return for_each_micro_batch(op, [&](const Operation& one) { copy_checkpoint(one); });
         case OperationKind::copy_kept_in:
         case OperationKind::copy_kept_out:
-            return copy_kept(op);
+            return for_each_micro_batch(op, [&](const Operation& one) { copy_kept(one); });
         case OperationKind::copy_states_in:
         case OperationKind::copy_weights_out:
         case OperationKind::copy_states_out:
             return copy_states(op, step);
         case OperationKind::forward:
-            return forward(op, step);
+            return for_each_micro_batch(op, [&](const Operation& one) { forward(one, step); });
         case OperationKind::loss:
-            return loss(op, step);
+            return for_each_micro_batch(op, [&](const Operation& one) { loss(one, step); });
         case OperationKind::backward:
-            return backward(op, step);
+            return for_each_micro_batch(op, [&](const Operation& one) { backward(one, step); });
         case OperationKind::copy_gradients_out:
             return copy_gradients_out(op, step);
         case OperationKind::update_ahead:
@@ -163,13 +171,9 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
     }
 }
 
-std::int64_t StreamedStep::backward_index(const Operation& op) const {
-    return (store_.layers() - 1 - op.layer) * training_.micro_batches() + op.micro_batch;
-}
-
 /// Where a layer's input is in backward.
 Matrix StreamedStep::backward_input(const Operation& op) const {
-    return device_buffers_.has_coming_back() ? device_buffers_.coming_back(backward_index(op))
+    return device_buffers_.has_coming_back() ? device_buffers_.coming_back(op.layer, op.micro_batch)
                                              : device_buffers_.hidden(op.layer, op.micro_batch);
 }
 

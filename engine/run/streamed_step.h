@@ -135,7 +135,6 @@ class StreamedStep {
     /// Writes where the documents of each micro-batch begin, for their copy to the device.
     std::vector<Documents> write_documents(std::span<const std::int32_t> begins) const;
     const TransformerLayer& layer(int index) const;
-    std::int64_t backward_index(const Operation& op) const;
     Matrix backward_input(const Operation& op) const;
     const std::uint16_t* tied_gradient() const;
     /// Whether everything that left the device with these gradients is finite; if not, the step

@@ -92,6 +92,13 @@ const char* lane_words(Lane lane) { return row_of(lane).words; }
 const char* operation_name(OperationKind kind) { return row_of(kind).name; }
 Lane usual_lane(OperationKind kind) { return row_of(kind).lane; }
 
+std::string micro_batches_text(const Operation& operation) {
+    const std::int32_t first = operation.micro_batch;
+    return operation.micro_batches == 1
+               ? std::to_string(first)
+               : fmt::format("{} to {}", first, first + operation.micro_batches - 1);
+}
+
 std::string operation_label(const Operation& operation, int layers) {
     const char* name = operation_name(operation.kind);
     if (operation.kind == OperationKind::loss) return name;
@@ -101,9 +108,12 @@ std::string operation_label(const Operation& operation, int layers) {
                                                              : fmt::format("{} (embedding)", name);
     }
     if (operation.layer == layers) return fmt::format("{} (head)", name);
+    const std::string label = fmt::format("{} {}", name, operation.layer);
+    if (operation.micro_batches > 1)
+        return fmt::format("{} micro-batches {}", label, micro_batches_text(operation));
     return operation.micro_batch == 0
-               ? fmt::format("{} {}", name, operation.layer)
-               : fmt::format("{} {} micro-batch {}", name, operation.layer, operation.micro_batch);
+               ? label
+               : fmt::format("{} micro-batch {}", label, operation.micro_batch);
 }
 
 Flops StepProgram::flops() const {

@@ -119,7 +119,8 @@ struct Operation {
     OperationKind kind = OperationKind::forward;
     Lane lane = Lane::compute;
     std::int32_t layer = 0;
-    std::int32_t micro_batch = 0;
+    std::int32_t micro_batch = 0;       ///< the first of `micro_batches`
+    std::int32_t micro_batches = 1;     ///< that follow each other, with `kernels` for each of them
     std::vector<Dependency> waits_for;  ///< on other lanes; its own lane is in order anyway
     std::vector<BufferId> uses;         ///< buffers that are alive while it runs
     /// Indices of StepProgram::kernel_lists, run one after another.
@@ -139,6 +140,8 @@ struct Operation {
     double host_share = 1;  ///< share of that rate, if fewer threads than the machine's work on it
 };
 
+/// "3", or "3 to 9".
+std::string micro_batches_text(const Operation& operation);
 /// "backward 12", "loss", "weights in (embedding)": an operation and its layer.
 std::string operation_label(const Operation& operation, int layers);
 

@@ -145,6 +145,7 @@ class ReportTrace {
     Json arguments(std::size_t i) const {
         const Operation& operation = operation_at(i);
         Json args = {{"layer", operation.layer}, {"micro_batch", operation.micro_batch}};
+        if (operation.micro_batches > 1) args["micro_batches"] = operation.micro_batches;
         if (operation.link_bytes > 0) args["link_bytes"] = std::llround(operation.link_bytes);
         if (operation.host_bytes > 0) args["host_bytes"] = std::llround(operation.host_bytes);
         const double bytes = operation.link_bytes > 0 ? operation.link_bytes : operation.host_bytes;

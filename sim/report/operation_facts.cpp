@@ -88,7 +88,8 @@ Facts operation_facts(const TimelineRow& row, OperationId id, const BytesText& b
                                       report.step.measured ? "measured" : "predicted")},
                  {"layer", layer_text(operation, report.asked.layers)}};
     if (report.asked.training.micro_batches() > 1)
-        out.facts.push_back({"micro-batch", std::to_string(operation.micro_batch)});
+        out.facts.push_back({operation.micro_batches > 1 ? "micro-batches" : "micro-batch",
+                             micro_batches_text(operation)});
     add_times(out.facts, row, id, bytes);
     add_waits(out.facts, row, id);
     add_exposed(out.facts, row, id);

@@ -116,12 +116,12 @@ std::string trimmed(std::string line) {
     return line + "\n";
 }
 
-/// Each row as one line; every column has the width of its widest cell.
+/// A row as one line; `widths`: of the columns' widest cells.
 std::string aligned(const std::vector<std::string>& texts, const std::vector<TextColumn>& columns,
-                    std::string_view indent) {
+                    const std::vector<std::size_t>& widths, std::string_view indent) {
     std::string line(indent);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::string space(columns[i].width() - width_of(texts[i]), ' ');
+        const std::string space(widths[i] - width_of(texts[i]), ' ');
         line += (i == 0 ? "" : "  ") + (columns[i].right ? space + texts[i] : texts[i] + space);
     }
     return trimmed(line);
@@ -136,7 +136,11 @@ std::string to_text(const Table& table, std::string_view indent) {
     if (is_too_wide(columns)) break_titles(columns);
     const std::vector<std::string> notes = move_remarks(columns);
     std::size_t height = 0;
-    for (const TextColumn& one : columns) height = std::max(height, one.title.size());
+    std::vector<std::size_t> widths;
+    for (const TextColumn& one : columns) {
+        height = std::max(height, one.title.size());
+        widths.push_back(one.width());
+    }
     std::string out;
     for (std::size_t line = 0; line < height;
          ++line) {  // aligns short titles with the last line of long ones
@@ -144,14 +148,14 @@ std::string to_text(const Table& table, std::string_view indent) {
         for (const auto& [title, cells, right] : columns)
             parts.push_back(line + title.size() < height ? ""
                                                          : title[line + title.size() - height]);
-        out += aligned(parts, columns, indent);
+        out += aligned(parts, columns, widths, indent);
     }
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         if (!table.rows[row].heading.empty())
             out += trimmed(std::string(indent) + table.rows[row].heading);
         std::vector<std::string> parts;
         for (const TextColumn& one : columns) parts.push_back(one.cells[row]);
-        out += aligned(parts, columns, indent);
+        out += aligned(parts, columns, widths, indent);
     }
     if (!page.in_all_rows.empty()) out += trimmed(std::string(indent) + page.in_all_rows);
     for (std::size_t i = 0; i < notes.size(); ++i)

@@ -59,7 +59,7 @@ FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
                                            : link.device_to_host;
     return {operation.link_bytes,
             copy_rate(full, in ? link.share_to_device_by_bytes : link.share_to_host_by_bytes,
-                      operation.link_bytes)};
+                      operation.link_bytes / operation.micro_batches)};
 }
 
 bool is_storage(Lane lane) { return lane == Lane::storage_read || lane == Lane::storage_write; }

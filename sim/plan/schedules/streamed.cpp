@@ -45,7 +45,7 @@ StreamedPlan Streamed::plan() {
         loss();
         for (int layer = layers_ - 1; layer >= 0; --layer)
             if (keeps_on_host(model_, t_, layer))
-                for (std::int32_t j = begin(); j < end(); ++j) coming_back_.push_back({layer, j});
+                for (const Group& group : copied_groups()) coming_back_.push_back({layer, group});
         for (int layer = layers_ - 1; layer >= 0; --layer) {
             backward(layer);
             if (last_pass()) states_in(layer);
@@ -93,7 +93,13 @@ void Streamed::step_begins() {
 void Streamed::forward() {
     const int depth = static_cast<int>(t_.buffer_depth);
     for (int layer = 0; layer < layers_; ++layer) {
-        for (std::int32_t j = begin(); j < end(); ++j) forward_micro_batch(layer, j);
+        const auto [keeping, others] = kernels(layer).forward;
+        const bool as_later = keeping == kernels(layer).forward_later.keeping &&
+                              others == kernels(layer).forward_later.others;
+        for (const Group& group : groups([&](std::int32_t j) {
+                 return copies_each(layer) ? in_one_copy(j) : as_later || j > 1;
+             }))
+            forward_micro_batches(layer, group);
         if (resident(layer)) continue;
         const int next = layer + depth;
         if (next < layers_) weights_in(next, {{state(layer).last_forward}});
@@ -115,21 +121,22 @@ void Streamed::tokens_in() {
         build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,
                    {{embeddings_in_}}, gpu_operation({embedding_kernels_.gather}, {input(0)}));
     if (!input_leaves(model_, t_, 0)) return;
-    for (std::int32_t j = begin(); j < end(); ++j) checkpoint_out(0, j);
+    for (const Group& group : copied_groups()) checkpoint_out(0, group);
 }
 
-void Streamed::forward_micro_batch(int layer, std::int32_t j) {
+void Streamed::forward_micro_batches(int layer, const Group& group) {
+    const std::int32_t j = group.first;
     Waits waits = {{state(layer).weights_in}};
     if (layer == 0) waits.push_back({embeddings_in_});
     // With two inputs in turn, this layer's output overwrites the input of the layer before.
     if (layer >= 1 && !state(layer - 1).checkpoint_out.empty())
-        waits.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(j)]});
+        waits.push_back({state(layer - 1).checkpoint_out[static_cast<std::size_t>(copies_.of(j))]});
     const auto& lists = j == 0 ? kernels(layer).forward : kernels(layer).forward_later;
     Operation op =
         gpu_operation({lists.of(keeps_everything(model_, t_, layer))},
                       {input(layer), buffers_.forward_workspace,
                        layer + 1 < layers_ ? input(layer + 1) : buffers_.hidden_gradient});
-    op.micro_batch = j;
+    set_micro_batches(op, group);
     op.uses.push_back(kept(Direction::forward, layer, j));
     const bool leaves = keeps_on_host(model_, t_, layer);
     if (leaves && kept_out_.size() >= 2) waits.push_back({kept_out_[kept_out_.size() - 2]});
@@ -138,35 +145,44 @@ void Streamed::forward_micro_batch(int layer, std::int32_t j) {
     state(layer).last_forward =
         build_.add(OperationKind::forward, layer, std::move(waits), std::move(op));
     if (state(layer).first_forward < 0) state(layer).first_forward = state(layer).last_forward;
-    if (layer + 1 < layers_ && input_leaves(model_, t_, layer + 1)) checkpoint_out(layer + 1, j);
-    if (leaves) kept_out(layer, j);
+    if (layer + 1 < layers_ && input_leaves(model_, t_, layer + 1))
+        checkpoint_out(layer + 1, group);
+    if (leaves) kept_out(layer, group);
 }
 
-/// The input of `layer`, micro-batch `j`, leaves; layer 0's is the embedding rows, which the host
-/// has unless the device gathered them.
-void Streamed::checkpoint_out(int layer, std::int32_t j) {
-    Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_), {input(layer)});
-    op.micro_batch = j;
+Operation Streamed::copy_of_checkpoint(const Group& group, BufferId place) const {
+    Operation op =
+        copy_operation(group.count * micro_batch_tokens(t_) * hidden_bytes(model_), {place});
+    set_micro_batches(op, group);
+    return op;
+}
+
+/// The input of `layer` leaves; layer 0's is the embedding rows, which the host has unless the
+/// device gathered them.
+void Streamed::checkpoint_out(int layer, const Group& group) {
     state(layer).checkpoint_out.push_back(
         build_.add(OperationKind::copy_checkpoint_out, layer,
-                   {{layer == 0 ? gather_ : state(layer - 1).last_forward}}, std::move(op)));
+                   {{layer == 0 ? gather_ : state(layer - 1).last_forward}},
+                   copy_of_checkpoint(group, input(layer))));
 }
 
 void Streamed::loss() {
     OperationId last = 0;
-    for (std::int32_t j = begin(); j < end(); ++j) {
+    const bool inputs_leave = !state_.back().checkpoint_out.empty();
+    for (const Group& group :
+         groups([&](std::int32_t j) { return !last_pass() || j + 1 < end(); })) {
         Waits waits = {{head_in_}};
         Operation op =
             gpu_operation(head_kernels_.loss, {buffers_.hidden_gradient, buffers_.head_weights,
                                                buffers_.logits, buffers_.head_gradient});
-        op.micro_batch = j;
+        set_micro_batches(op, group);
         // The memory of the two inputs in turn is used again, so it waits for the last copies
         // out of them; copies leave in order.
-        if (j == 0 && !state_.back().checkpoint_out.empty()) {
+        if (group.first == 0 && inputs_leave) {
             waits.push_back({state_.back().checkpoint_out.back()});
             op.uses.insert(op.uses.end(), {input(0), input(std::min(1, layers_ - 1))});
         }
-        if (last_pass() && j + 1 == end()) op.kernels.push_back(head_kernels_.finish_gradients);
+        if (ends_step(group)) op.kernels.push_back(head_kernels_.finish_gradients);
         last = build_.add(OperationKind::loss, layers_, std::move(waits), std::move(op));
     }
     if (!last_pass()) return;
@@ -181,7 +197,10 @@ void Streamed::backward(int layer) {
     LayerState& s = state(layer);
     if (layer + 1 == layers_ || !computes_input(layer + 1)) weights_back(layer);
     if (computes_input(layer)) weights_back(layer - 1);
-    for (std::int32_t j = begin(); j < end(); ++j) backward_micro_batch(layer, j);
+    for (const Group& group : groups([&](std::int32_t j) {
+             return copies_each(layer) ? in_one_copy(j) : !last_pass() || j + 1 < end();
+         }))
+        backward_micro_batches(layer, group);
     if (!last_pass()) return;
     if (resident(layer)) {
         if (!updates_wait_for_norm()) s.update = update_layer_on_device(layer, {});
@@ -205,7 +224,8 @@ void Streamed::weights_back(int layer) {
         weights_in(layer, {{state(layer + depth).last_backward}});
 }
 
-void Streamed::backward_micro_batch(int layer, std::int32_t j) {
+void Streamed::backward_micro_batches(int layer, const Group& group) {
+    const std::int32_t j = group.first;
     LayerState& s = state(layer);
     Waits waits = {{s.weights_in}};
     const int slabs = static_cast<int>(t_.gradient_slabs);
@@ -215,7 +235,7 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
     Operation op = gpu_operation(
         {kernels(layer).recompute[recompute(layer)], kernels(layer).backward.of(keeps)},
         {buffers_.backward_workspace, buffers_.hidden_gradient, streamed_head()});
-    op.micro_batch = j;
+    set_micro_batches(op, group);
     if (computes_input(layer)) {
         op.kernels.insert(op.kernels.begin(),
                           kernels(layer - 1).forward_again[recompute(layer - 1)]);
@@ -223,11 +243,11 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
                        {input(layer - 1), buffers_.kept[static_cast<std::size_t>(layer - 1)]});
         waits.push_back({state(layer - 1).weights_in});
     }
-    if (last_pass() && j + 1 == end()) {
+    if (ends_step(group)) {
         op.kernels.push_back(kernels(layer).finish_gradients);
         op.uses.push_back(held_gradients(layer));
     }
-    waits.push_back({input_back(layer, j)});
+    waits.push_back({input_back(layer, group)});
     if (buffers_.coming_back == kNoBuffer) op.uses.push_back(input(layer));
     kept_back(layer);
     const bool comes_back = keeps_on_host(model_, t_, layer);
@@ -241,36 +261,36 @@ void Streamed::backward_micro_batch(int layer, std::int32_t j) {
 /// There are two places for checkpoints that come back: each waits until backward has used the one
 /// two before. Where half of the inputs are saved, they come back to where they were, after that of
 /// two layers above, and before the layer above computes its own. -1 if none comes.
-OperationId Streamed::input_back(int layer, std::int32_t j) {
+OperationId Streamed::input_back(int layer, const Group& group) {
     if (!host_checkpoints(t_)) return -1;
     if (!t_.saves_half())
-        return checkpoint_in(layer, j,
+        return checkpoint_in(layer, group,
                              backwards_.size() < 2 ? -1 : backwards_[backwards_.size() - 2]);
     if (!computes_input(layer)) return -1;
-    return checkpoint_in(layer - 1, j, state(layer + 1).last_backward);
+    return checkpoint_in(layer - 1, group, state(layer + 1).last_backward);
 }
 
-OperationId Streamed::checkpoint_in(int layer, std::int32_t j, OperationId place_is_free) {
+OperationId Streamed::checkpoint_in(int layer, const Group& group, OperationId place_is_free) {
     Waits waits = {{place_is_free}};
     const std::vector<OperationId>& out = state(layer).checkpoint_out;
-    if (!out.empty()) waits.push_back({out[static_cast<std::size_t>(j)]});
-    Operation op = copy_operation(micro_batch_tokens(t_) * hidden_bytes(model_),
-                                  {buffers_.coming_back == kNoBuffer ? input(layer) : kNoBuffer});
-    op.micro_batch = j;
-    return build_.add(OperationKind::copy_checkpoint_in, layer, std::move(waits), std::move(op));
+    if (!out.empty()) waits.push_back({out[static_cast<std::size_t>(copies_.of(group.first))]});
+    const BufferId place = buffers_.coming_back == kNoBuffer ? input(layer) : kNoBuffer;
+    return build_.add(OperationKind::copy_checkpoint_in, layer, std::move(waits),
+                      copy_of_checkpoint(group, place));
 }
 
-Operation Streamed::copy_of_kept(Direction direction, int layer, std::int32_t j) const {
-    Operation op = copy_operation(kept_bytes(model_, t_, layer).all() * micro_batch_tokens(t_),
-                                  {kept(direction, layer, j)});
-    op.micro_batch = j;
+Operation Streamed::copy_of_kept(Direction direction, int layer, const Group& group) const {
+    Operation op =
+        copy_operation(group.count * kept_bytes(model_, t_, layer).all() * micro_batch_tokens(t_),
+                       {kept(direction, layer, group.first)});
+    set_micro_batches(op, group);
     return op;
 }
 
-void Streamed::kept_out(int layer, std::int32_t j) {
+void Streamed::kept_out(int layer, const Group& group) {
     kept_out_.push_back(build_.add(OperationKind::copy_kept_out, layer,
                                    {{state(layer).last_forward}},
-                                   copy_of_kept(Direction::forward, layer, j)));
+                                   copy_of_kept(Direction::forward, layer, group)));
 }
 
 /// Copies in that come before a backward of `layer` in their lane: its own, and those whose place
@@ -280,12 +300,12 @@ void Streamed::kept_out(int layer, std::int32_t j) {
 void Streamed::kept_back(int layer) {
     while (kept_in_.size() < std::min(coming_back_.size(), kept_backwards_.size() + 2)) {
         const std::size_t turn = kept_in_.size();
-        const auto [of, j] = coming_back_[turn];
+        const auto [of, group] = coming_back_[turn];
         const bool first = turn < 2;
         if (of != layer && !first && coming_back_[turn - 2].layer < layer + t_.buffer_depth) return;
         kept_in_.push_back(build_.add(OperationKind::copy_kept_in, of,
                                       {{first ? kept_out_.back() : kept_backwards_[turn - 2]}},
-                                      copy_of_kept(Direction::backward, of, j)));
+                                      copy_of_kept(Direction::backward, of, group)));
     }
 }
 

@@ -133,8 +133,24 @@ TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
 /// have the time of those between them.
 bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer);
 enum class Direction : std::uint8_t { forward, backward };
-/// Such layers use two device buffers in turn: how many micro-batches of this pass and direction
-/// come before? Precondition: keeps_on_host().
+/// How what waits on the host of a layer's micro-batches is copied: each by itself, or of many some
+/// together, so that a plan has a bounded number of operations. The first and the last one of a
+/// pass stay alone: one casts the weights, the other completes the gradients.
+class CopiesOfAPass {
+  public:
+    explicit CopiesOfAPass(const TrainingSpec& training);
+    std::int64_t count() const { return of(micro_batches_ - 1) + 1; }
+    /// Micro-batches of a copy, the most.
+    std::int64_t largest() const { return largest_; }
+    /// Which copy has micro-batch `j` of the step, and where in it.
+    std::int64_t of(std::int64_t j) const;
+    std::int64_t place_of(std::int64_t j) const;
+
+  private:
+    std::int64_t micro_batches_, largest_ = 1;
+};
+/// Such layers use two device buffers in turn: how many copies of this pass and direction come
+/// before that of the micro-batch? Precondition: keeps_on_host().
 std::int64_t kept_turn(const ModelSpec& model, const TrainingSpec& training, Direction direction,
                        int layer, std::int64_t micro_batch);
 /// Tensors that a layer keeps of each half, in bytes per token. Those in place are what its kernels

@@ -175,7 +175,8 @@ class StreamedDeclaration {
             if (!t_.saves_half())
                 buffers_.coming_back =
                     build_.on_device("checkpoints coming back", Kind::checkpoints,
-                                     2 * micro_batch_tokens(t_) * hidden_bytes(model_));
+                                     2 * static_cast<double>(CopiesOfAPass(t_).largest()) *
+                                         micro_batch_tokens(t_) * hidden_bytes(model_));
         }
         const BufferId computed =
             t_.saves_half() && ring.empty()
@@ -212,9 +213,11 @@ class StreamedDeclaration {
         }
         if (largest_leaving == 0) return;
         build_.on_host("kept for backward", Kind::activations, leaving);
+        const std::int64_t copied = CopiesOfAPass(t_).largest();
         for (BufferId& one : buffers_.kept_in_turn)
-            one = build_.device_buffer("kept for backward, in turn", Kind::activations,
-                                       largest_leaving / static_cast<double>(parts));
+            one = build_.device_buffer(
+                "kept for backward, in turn", Kind::activations,
+                largest_leaving / static_cast<double>(parts) * static_cast<double>(copied), copied);
     }
 
     /// The feed-forward's tensors are gone when the attention half's gradients come. With a

@@ -28,14 +28,33 @@ bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int lay
     return layer < others && layer * kept % others < kept;
 }
 
+CopiesOfAPass::CopiesOfAPass(const TrainingSpec& training)
+    : micro_batches_(training.micro_batches_of_a_pass()) {
+    // The two places of what comes back take a sixteenth of what a pass has.
+    constexpr std::int64_t kMost = 32;
+    const std::int64_t between = micro_batches_ - 2;
+    if (micro_batches_ > kMost) largest_ = (between + kMost - 3) / (kMost - 2);
+}
+
+std::int64_t CopiesOfAPass::of(std::int64_t j) const {
+    const std::int64_t turn = j % micro_batches_, last = micro_batches_ - 1;
+    if (turn == 0 || largest_ == 1) return turn;
+    return 1 + (turn - 1) / largest_ + (turn == last && (turn - 1) % largest_ != 0 ? 1 : 0);
+}
+
+std::int64_t CopiesOfAPass::place_of(std::int64_t j) const {
+    const std::int64_t turn = j % micro_batches_;
+    return turn == 0 || turn + 1 == micro_batches_ ? 0 : (turn - 1) % largest_;
+}
+
 std::int64_t kept_turn(const ModelSpec& model, const TrainingSpec& training, Direction direction,
                        int layer, std::int64_t micro_batch) {
     const std::int64_t others = model.layer_count() - training.keep_last_layers;
     const std::int64_t kept = host_kept_layers(model, training);
     const std::int64_t lower = layer * kept / others;
     const std::int64_t before = direction == Direction::forward ? lower : kept - 1 - lower;
-    const std::int64_t of_a_pass = training.micro_batches_of_a_pass();
-    return before * of_a_pass + micro_batch % of_a_pass;
+    const CopiesOfAPass copies(training);
+    return before * copies.count() + copies.of(micro_batch);
 }
 
 Recompute recompute_of(const ModelSpec& model, const TrainingSpec& training, int layer) {

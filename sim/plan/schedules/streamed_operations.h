@@ -23,6 +23,7 @@ class Streamed {
           resident_(static_cast<int>(training.resident_layers)),
           visiting_(static_cast<int>(training.visiting_layers)),
           of_a_pass_(static_cast<std::int32_t>(training.micro_batches_of_a_pass())),
+          copies_(training),
           build_(KernelStyle::fused),
           state_(static_cast<std::size_t>(layers_)) {
         for (const LayerSpec& kind : model.kinds)
@@ -40,7 +41,7 @@ class Streamed {
         OperationId first_forward = -1, last_forward = 0, last_backward = 0;
         OperationId gradients_out = -1, update = 0;
         OperationId states_in = -1, weights_out = -1;  // visiting layers only
-        std::vector<OperationId> checkpoint_out;       // one a micro-batch, host checkpoints only
+        std::vector<OperationId> checkpoint_out;       // one a copy, host checkpoints only
     };
 
     bool updates_wait_for_norm() const { return t_.updates_after_norm(); }
@@ -87,21 +88,59 @@ class Streamed {
     std::int32_t begin() const { return static_cast<std::int32_t>(pass_) * of_a_pass_; }
     std::int32_t end() const { return begin() + of_a_pass_; }
 
+    /// Micro-batches that are one operation.
+    struct Group {
+        std::int32_t first, count;
+    };
+    /// Those of the pass; `joins(j)`: the operation of micro-batch j is that of j - 1 once more. Of
+    /// a few micro-batches each has its own.
+    template <typename Joins>
+    std::vector<Group> groups(Joins joins) const {
+        constexpr std::int32_t kFew = 8;
+        std::vector<Group> out;
+        for (std::int32_t j = begin(); j < end(); ++j) {
+            if (of_a_pass_ > kFew && j > begin() && joins(j))
+                ++out.back().count;
+            else
+                out.push_back({j, 1});
+        }
+        return out;
+    }
+    static void set_micro_batches(Operation& op, const Group& group) {
+        op.micro_batch = group.first;
+        op.micro_batches = group.count;
+        op.kernel_runs = group.count;
+    }
+    /// What is copied together is computed together.
+    bool in_one_copy(std::int32_t j) const { return copies_.of(j) == copies_.of(j - 1); }
+    std::vector<Group> copied_groups() const {
+        return groups([this](std::int32_t j) { return in_one_copy(j); });
+    }
+    /// Something of each micro-batch is copied, beside compute of those after it.
+    bool copies_each(int layer) const {
+        return host_checkpoints(t_) || keeps_on_host(model_, t_, layer);
+    }
+    /// The gradients of the step are complete after it.
+    bool ends_step(const Group& group) const {
+        return last_pass() && group.first + group.count == end();
+    }
+
     void step_begins();
     void forward();
     void weights_in(int layer, Waits waits);
     void head_weights_in();
     void tokens_in();
-    void forward_micro_batch(int layer, std::int32_t j);
-    void checkpoint_out(int layer, std::int32_t j);
+    void forward_micro_batches(int layer, const Group& group);
+    void checkpoint_out(int layer, const Group& group);
     void loss();
     void backward(int layer);
     void weights_back(int layer);
-    void backward_micro_batch(int layer, std::int32_t j);
-    OperationId checkpoint_in(int layer, std::int32_t j, OperationId place_is_free);
-    OperationId input_back(int layer, std::int32_t j);
-    Operation copy_of_kept(Direction direction, int layer, std::int32_t j) const;
-    void kept_out(int layer, std::int32_t j);
+    void backward_micro_batches(int layer, const Group& group);
+    OperationId checkpoint_in(int layer, const Group& group, OperationId place_is_free);
+    OperationId input_back(int layer, const Group& group);
+    Operation copy_of_checkpoint(const Group& group, BufferId place) const;
+    Operation copy_of_kept(Direction direction, int layer, const Group& group) const;
+    void kept_out(int layer, const Group& group);
     void kept_back(int layer);
 
     OperationId gradients_out(int layer, double bytes, OperationId after,
@@ -139,6 +178,7 @@ class Streamed {
     const int resident_;            ///< the first ones of them
     const int visiting_;            ///< those after them
     const std::int32_t of_a_pass_;  ///< micro-batches
+    const CopiesOfAPass copies_;
     std::int64_t pass_ = 0;
     std::vector<double> parameters_;  // one a kind of layer
     PlanBuilder build_;
@@ -150,7 +190,7 @@ class Streamed {
     std::vector<OperationId> backwards_;
     struct KeptOf {
         int layer;
-        std::int32_t micro_batch;
+        Group group;
     };
     /// Kept tensors of the pass: copies out in the order of forward; in the order of backward whose
     /// it is, copies in, and the backward that uses each.

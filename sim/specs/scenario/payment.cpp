@@ -114,16 +114,17 @@ bool holds(const Offer& offer, const NodeShare& share, std::optional<double> gpu
 HoldingRents holding_rents(const PriceList& prices, const NodeShare& share,
                            std::optional<double> gpus_paid) {
     HoldingRents out;
+    // By what this plan pays: a whole node for a plan of two GPUs is not cheap for its low rate.
+    std::vector<std::pair<double, const Offer*>> by_price;
     for (const Offer& offer : rents(prices)) {
         if (holds(offer, share, gpus_paid))
-            out.offers.push_back(&offer);
+            by_price.emplace_back(
+                gpus_to_pay(share, offer.rented_gpus, gpus_paid).gpus * offer.usd_per_hour, &offer);
         else
             ++out.too_small;
     }
-    // By what this plan pays: a whole node for a plan of two GPUs is not cheap for its low rate.
-    std::ranges::stable_sort(out.offers, {}, [&](const Offer* offer) {
-        return rented(*offer, share, gpus_paid).usd_per_hour;
-    });
+    std::ranges::stable_sort(by_price, {}, &std::pair<double, const Offer*>::first);
+    for (const auto& [usd_per_hour, offer] : by_price) out.offers.push_back(offer);
     return out;
 }
 

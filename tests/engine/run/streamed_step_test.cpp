@@ -215,6 +215,40 @@ TEST_CASE("streamed step: passes change no bit, as they sum in the same order", 
     }
 }
 
+TEST_CASE("streamed step: micro-batches of one operation change no bit, wherever buffers stand",
+          "[run]") {
+    TrainingSpec training = tiny_training();
+    training.batch = 40;  // copies are of two
+    training.sequence = 2;
+    training.micro_batch = 1;
+    training.passes = 5;  // of 8 micro-batches, each of which has its own operations
+    const TinyResult expected = train(tiny_model(), training);
+    training.passes = 1;
+    const std::vector<std::pair<const char*, Change>> places = {
+        {"all on the device", [](TrainingSpec&) {}},
+        {"two passes", [](TrainingSpec& t) { t.passes = 2; }},
+        {"inputs on the host", [](TrainingSpec& t) { t.checkpoints = CheckpointPlacement::host; }},
+        {"all inputs on the host, tables resident",
+         [](TrainingSpec& t) {
+             t.checkpoints = CheckpointPlacement::host;
+             t.resident_tables = ResidentTables::both;
+         }},
+        {"three kept on the host", [](TrainingSpec& t) { t.host_kept_layers = 3; }},
+        {"all kept on the host, with the inputs, depth 1", [](TrainingSpec& t) {
+             t.checkpoints = CheckpointPlacement::host;
+             t.host_kept_layers = 5, t.buffer_depth = 1;
+         }}};
+    for (const auto& [name, change] : places) {
+        CAPTURE(name);
+        TrainingSpec other = training;
+        change(other);
+        const TinyResult result = train(tiny_model(), other);
+        CHECK(result.losses == expected.losses);
+        CHECK(result.norms == expected.norms);
+        CHECK((result.state == expected.state));
+    }
+}
+
 TEST_CASE("streamed step: clipping off updates as clipping that clips nothing", "[run]") {
     TrainingSpec training = tiny_training();
     const TinyResult expected = train(tiny_model(), training);

@@ -38,7 +38,7 @@ void find_races(const Unrolled& unrolled, const ModelSpec& model, const Training
                         .first->second;
                 for (std::size_t writes = access.writes ? 0 : 1; writes < 2; ++writes) {
                     for (const int before : there[writes]) {
-                        if (before < 0 || unrolled.ordered(before, id)) continue;
+                        if (before < 0 || before == id || unrolled.ordered(before, id)) continue;
                         found.insert(fmt::format("{} may meet {} in place {}",
                                                  operation_name(unrolled.operation(before).kind),
                                                  operation_name(unrolled.operation(id).kind),
@@ -173,6 +173,30 @@ void each_setting(std::int64_t layers, bool tied, Use use) {
 }
 
 }  // namespace
+
+TEST_CASE("streamed: nor do operations of many micro-batches", "[plan]") {
+    const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    const ModelSpec model = parse_generic_model("layers=4,hidden=256,vocabulary=5000");
+    TrainingSpec t;
+    t.sequence = 16;
+    t.micro_batch = 1;
+    for (const std::int64_t batch : {9, 32, 33, 34, 35, 62, 63, 100})
+        for (const auto place : {CheckpointPlacement::device, CheckpointPlacement::host})
+            for (const auto tables : {ResidentTables::none, ResidentTables::both})
+                for (const std::int64_t leaving : {0, 1, 2, 4}) {
+                    t.batch = batch;
+                    t.checkpoints = place;
+                    t.resident_tables = tables;
+                    t.host_kept_layers = leaving;
+                    CAPTURE(batch, static_cast<int>(place), static_cast<int>(tables), leaving);
+                    const StepPlan plan = plan_streamed(model, machine, t, ClippedStep::ahead).step;
+                    const Unrolled unrolled(plan);
+                    std::set<std::string> found;
+                    find_races(unrolled, model, t, found);
+                    find_early_reuse(unrolled, plan, found);
+                    CHECK(fmt::format("{}", fmt::join(found, "; ")) == "");
+                }
+}
 
 TEST_CASE("streamed: no two operations meet in one place, in any order that waits allow",
           "[plan]") {

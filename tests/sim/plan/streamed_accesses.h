@@ -96,12 +96,28 @@ class Accesses {
                 writes(Place::host_states, layer_);
                 break;
             default:
-                of_activations(op.kind);
+                of_micro_batches(op);
         }
         return accesses_;
     }
 
   private:
+    /// An operation has one of two places in turn, which all of its micro-batches share.
+    struct Turns {
+        std::int64_t came_back = 0, forward_kept = 0, kept_came_back = 0, backward_kept = 0;
+    };
+
+    void of_micro_batches(const Operation& op) {
+        const Turns before = turns_;
+        of_activations(op.kind);
+        const Turns after = turns_;
+        while (++j_ < op.micro_batch + op.micro_batches) {
+            turns_ = before;
+            of_activations(op.kind);
+        }
+        turns_ = after;
+    }
+
     void reads(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, false}); }
     void writes(Place place, std::int64_t index = 0) { accesses_.push_back({place, index, true}); }
 
@@ -243,8 +259,8 @@ class Accesses {
                 reads(Place::input, input(layer_, j_));
                 touches_kept(true);
                 if (layer_ == 0 && j_ % t_.micro_batches_of_a_pass() == 0)
-                    forward_kept_ = kept_came_back_ = backward_kept_ = 0;
-                if (keeps_on_host()) writes(Place::kept_in_turn, forward_kept_++ % 2);
+                    turns_.forward_kept = turns_.kept_came_back = turns_.backward_kept = 0;
+                if (keeps_on_host()) writes(Place::kept_in_turn, turns_.forward_kept++ % 2);
                 if (layer_ + 1 == layers_) return writes(Place::hidden, j_);
                 return writes(Place::input, input(layer_ + 1, j_));
             case OperationKind::loss:
@@ -262,17 +278,17 @@ class Accesses {
                 else
                     reads(Place::host_checkpoint, layer_ * t_.micro_batches() + j_);
                 if (half()) return writes(Place::input, input(layer_, j_));
-                return writes(Place::coming_back, came_back_++ % 2);
+                return writes(Place::coming_back, turns_.came_back++ % 2);
             case OperationKind::copy_kept_out:
-                reads(Place::kept_in_turn, (forward_kept_ - 1) % 2);
+                reads(Place::kept_in_turn, (turns_.forward_kept - 1) % 2);
                 return writes(Place::host_kept, host_kept());
             case OperationKind::copy_kept_in:
                 reads(Place::host_kept, host_kept());
-                return writes(Place::kept_in_turn, kept_came_back_++ % 2);
+                return writes(Place::kept_in_turn, turns_.kept_came_back++ % 2);
             case OperationKind::backward:
                 writes(Place::hidden, j_);
                 touches_kept(false);
-                if (keeps_on_host()) reads(Place::kept_in_turn, backward_kept_++ % 2);
+                if (keeps_on_host()) reads(Place::kept_in_turn, turns_.backward_kept++ % 2);
                 writes(Place::gradient_sum, t_.passes == 1 ? 0 : layer_);
                 if (j_ + 1 == t_.micro_batches()) touches_gradient(true);
                 if (half() && layer_ % 2 == 1 && layer_ + 1 < layers_) {
@@ -280,7 +296,8 @@ class Accesses {
                     reads(Place::input, input(layer_ - 1, j_));
                     return writes(Place::input, input(layer_, j_));
                 }
-                if (on_host() && !half()) return reads(Place::coming_back, (came_back_ - 1) % 2);
+                if (on_host() && !half())
+                    return reads(Place::coming_back, (turns_.came_back - 1) % 2);
                 return reads(Place::input, input(layer_, j_));
             default:
                 FAIL("an operation that the streamed schedule does not have");
@@ -292,8 +309,8 @@ class Accesses {
     const int layers_;
     std::int64_t kept_a_visit_ = 0;
     std::map<std::int64_t, std::int64_t> host_slabs_;  ///< of each layer on the host
-    std::int64_t layer_ = 0, j_ = 0, came_back_ = 0, forward_kept_ = 0, kept_came_back_ = 0,
-                 backward_kept_ = 0;
+    std::int64_t layer_ = 0, j_ = 0;
+    Turns turns_;
     std::vector<Access> accesses_;
 };
 
