@@ -92,8 +92,8 @@ class Streamed {
     struct Group {
         std::int32_t first, count;
     };
-    /// Those of the pass; `joins(j)`: the operation of micro-batch j is that of j - 1 once more. Of
-    /// a few micro-batches each has its own.
+    /// Those of the pass; `joins(j)`: the operation of micro-batch j is that of j - 1 once more. If
+    /// there are few, each has its own.
     template <typename Joins>
     std::vector<Group> groups(Joins joins) const {
         constexpr std::int32_t kFew = 8;
@@ -111,7 +111,7 @@ class Streamed {
         op.micro_batches = group.count;
         op.kernel_runs = group.count;
     }
-    /// What is copied together is computed together.
+    /// Micro-batches that are copied together are computed together.
     bool in_one_copy(std::int32_t j) const { return copies_.of(j) == copies_.of(j - 1); }
     std::vector<Group> copied_groups() const {
         return groups([this](std::int32_t j) { return in_one_copy(j); });
