@@ -1,4 +1,4 @@
-// Which faults has the machine while a run goes on: does the host swap, has the GPU's memory
+// Which faults does the machine have while a run goes on: does the host swap, has the GPU's memory
 // errors, which fault did the driver log?
 #pragma once
 

@@ -46,6 +46,14 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
       code_layers_(training.weight_code_layers) {
     const int scale = activations == DType::fp32 ? 2 : 1;
     layout_ = layout_arena(plan.step.memory, scale);
+    if (const auto meet = buffers_that_meet(plan.step.memory, layout_)) {
+        const auto name = [&](BufferId id) {
+            return plan.step.memory.buffers[static_cast<std::size_t>(id)].name;
+        };
+        throw InternalError(
+            fmt::format("\"{}\" and \"{}\" share memory, and both are needed at once",
+                        name(meet->first), name(meet->second)));
+    }
     const Bytes slots = std::min<Bytes>(depth_, layers_ - first_streamed_) * weight_slot_bytes_;
     if (slots > bytes(ids_.weight_slots))
         throw InternalError(fmt::format("weights arrive in {} bytes, the plan has {}", slots,

@@ -45,13 +45,14 @@ class Places {
     }
     /// Below `top`; less than 0 if there is no such place.
     Bytes highest(const Item& item, Bytes top) const {
-        for (std::size_t i = placed_.size(); i-- > 0;) {
-            const Placed& one = placed_[i];
+        Bytes free_from = 0, found = -1;
+        for (const Placed& one : placed_) {
             if (!one.alive_with(item)) continue;
-            if (top - one.end >= item.bytes) break;
-            top = std::min(top, one.begin);
+            const Bytes free_to = std::min(one.begin, top);
+            if (free_to - free_from >= item.bytes) found = free_to - item.bytes;
+            free_from = std::max(free_from, one.end);
         }
-        return top - item.bytes;
+        return top - free_from >= item.bytes ? top - item.bytes : found;
     }
 
   private:
@@ -154,7 +155,44 @@ class Packing {
     std::vector<Bytes> best_offsets_;
 };
 
+/// Counts time by the items that begin. A step that updates ahead has operations that the waiting
+/// step lacks, and so both get one layout.
+void count_time_by_begins(std::vector<Item>& items) {
+    std::vector<OperationId> begins;
+    for (const Item& item : items) begins.push_back(item.first);
+    std::ranges::sort(begins);
+    begins.erase(std::unique(begins.begin(), begins.end()), begins.end());
+    const auto up_to = [&](OperationId at) {
+        return static_cast<OperationId>(std::ranges::upper_bound(begins, at) - begins.begin()) - 1;
+    };
+    for (Item& item : items) item.first = up_to(item.first), item.last = up_to(item.last);
+}
+
 }  // namespace
+
+std::optional<std::pair<BufferId, BufferId>> buffers_that_meet(const MemoryPlan& plan,
+                                                               const ArenaLayout& layout) {
+    std::vector<BufferId> placed;
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i)
+        if (layout.offset[i] >= 0) placed.push_back(static_cast<BufferId>(i));
+    const auto alive_together = [](const Buffer& a, const Buffer& b) {
+        return a.first == kWholeStep || b.first == kWholeStep ||
+               (a.first <= b.last && b.first <= a.last);
+    };
+    std::ranges::sort(placed, {},
+                      [&](BufferId id) { return layout.offset[static_cast<std::size_t>(id)]; });
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        const auto a = static_cast<std::size_t>(placed[i]);
+        const Bytes end = layout.offset[a] + layout.bytes[a];
+        for (std::size_t j = i + 1; j < placed.size(); ++j) {
+            const auto b = static_cast<std::size_t>(placed[j]);
+            if (layout.offset[b] >= end) break;
+            if (alive_together(plan.buffers[a], plan.buffers[b]))
+                return std::pair(placed[i], placed[j]);
+        }
+    }
+    return std::nullopt;
+}
 
 ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough) {
     ArenaLayout out{std::vector<Bytes>(plan.buffers.size(), -1),
@@ -177,6 +215,7 @@ ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough) {
         }
     }
     if (items.empty()) return out;
+    count_time_by_begins(items);
     Packing packing(std::move(items), enough - out.total);
     packing.run();
     for (std::size_t i = 0; i < packing.order().size(); ++i)

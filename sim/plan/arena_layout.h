@@ -1,6 +1,8 @@
 // Where is each buffer of the plan in one block of device memory, and how large is the block?
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/plan/step_plan.h"
@@ -21,6 +23,10 @@ struct ArenaLayout {
 /// the buffers are: both get the same layout. A total of `enough` ends the search for a smaller
 /// one.
 ArenaLayout layout_arena(const MemoryPlan& plan, int scale = 1, Bytes enough = 0);
+
+/// Two buffers that are alive at once and share memory, which no layout may do; empty: none.
+std::optional<std::pair<BufferId, BufferId>> buffers_that_meet(const MemoryPlan& plan,
+                                                               const ArenaLayout& layout);
 
 /// The most that the plan takes of the device: the bytes alive at once, and where its program lays
 /// them out in one arena, the gaps that this leaves. `enough` as above.

@@ -14,10 +14,16 @@ namespace {
 constexpr const char* kOtherVersion =
     "the report was made by another version of the planner; measure again";
 
+/// The plan of the step that updates ahead. Throws InputError as plan_step().
+StepPlan plan_ahead(const MeasuredRun& run, const MachineSpec& machine) {
+    check_plan_inputs(run.model, machine, run.training);
+    return plan_streamed(run.model, machine, run.training, ClippedStep::ahead).step;
+}
+
 /// The trainer executes one program, whether its updates wait for the norm or not.
 StepProgram executed_program(const MeasuredRun& run, const MachineSpec& machine) {
-    if (!run.training.schedule->ours) return plan_step(run.model, machine, run.training).program;
-    return plan_streamed(run.model, machine, run.training, ClippedStep::ahead).step.program;
+    return run.training.schedule->ours ? plan_ahead(run, machine).program
+                                       : plan_step(run.model, machine, run.training).program;
 }
 
 /// Both come from one plan, so their operations must be the same.
@@ -96,10 +102,8 @@ Prediction predict_run(const MeasuredRun& run, const MachineSpec& machine) {
     try {
         if (!run.updates_ahead) return predict(run.model, machine, run.training, wanted);
         check_training_spec(run.training);
-        StepPlan plan = plan_step(run.model, machine, run.training);  // refuses what cannot be
-        plan = plan_streamed(run.model, machine, run.training, ClippedStep::ahead).step;
-        return predict(planned_step(std::move(plan), machine, run.training), run.model, machine,
-                       run.training, wanted);
+        return predict(planned_step(plan_ahead(run, machine), machine, run.training), run.model,
+                       machine, run.training, wanted);
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: training: {}", run.file, error.what()));
     }

@@ -133,8 +133,8 @@ TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
 /// have the time of those between them.
 bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer);
 enum class Direction : std::uint8_t { forward, backward };
-/// How what waits on the host of a layer's micro-batches is copied: each by itself, or of many some
-/// together, so that a plan has a bounded number of operations. The first and the last one of a
+/// How a layer's micro-batches are copied to and from the host: one by one or, if there are many,
+/// several at once, so that a plan has a bounded number of operations. The first and the last one of a
 /// pass stay alone: one casts the weights, the other completes the gradients.
 class CopiesOfAPass {
   public:
@@ -142,7 +142,7 @@ class CopiesOfAPass {
     std::int64_t count() const { return of(micro_batches_ - 1) + 1; }
     /// Micro-batches of a copy, the most.
     std::int64_t largest() const { return largest_; }
-    /// Which copy has micro-batch `j` of the step, and where in it.
+    /// The copy that has micro-batch `j` of the step, and its place in it.
     std::int64_t of(std::int64_t j) const;
     std::int64_t place_of(std::int64_t j) const;
 

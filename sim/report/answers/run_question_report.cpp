@@ -245,8 +245,8 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
     const std::vector<std::string> misfits = misfit_sentences(ways);
     if (!misfits.empty())
         out += fmt::format(
-            "A plan of one GPU lacks this there, with states of the fewest bytes that its system "
-            "has:\n  {}\n",
+            "There, a plan of one GPU lacks this memory, even with the smallest states of its "
+            "system:\n  {}\n",
             fmt::join(misfits, "\n  "));
     out += fmt::format(
         "{}\n`./dev predict` tells the memory and the time of a step, `sluice "

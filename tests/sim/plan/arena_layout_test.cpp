@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <random>
 
+#include "sim/base/input_error.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
+#include "tests/trials.h"
 
 using namespace sluice;
 
@@ -15,38 +17,64 @@ namespace {
 
 constexpr Bytes kPage = 4096;
 
-/// The operations in which a buffer is alive. A buffer of the whole step is alive in all of them.
-struct Life {
-    OperationId first, last;
-};
-Life life_of(const Buffer& buffer, OperationId operations) {
-    if (buffer.first == kWholeStep) return {0, operations};
-    return {buffer.first, buffer.last};
-}
-
 /// The fault of a layout in words; empty: none.
-std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, OperationId operations,
-                     int scale) {
+std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, int scale) {
     for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
         const Buffer& buffer = plan.buffers[a];
-        const Life mine = life_of(buffer, operations);
-        const bool needed =
-            buffer.tier == Tier::device && buffer.bytes > 0 && mine.first <= mine.last;
+        const bool needed = buffer.tier == Tier::device && buffer.bytes > 0 &&
+                            (buffer.first == kWholeStep || buffer.first <= buffer.last);
         if ((layout.offset[a] >= 0) != needed) return buffer.name + ": placed for nobody, or not";
         if (!needed) continue;
         if (layout.bytes[a] < buffer.bytes * scale) return buffer.name + ": too small";
         if (layout.offset[a] % kPage != 0) return buffer.name + ": not at a page";
         if (layout.offset[a] + layout.bytes[a] > layout.total) return buffer.name + ": outside";
-        for (std::size_t b = 0; b < a; ++b) {
-            const Life other = life_of(plan.buffers[b], operations);
-            const bool together = mine.first <= other.last && other.first <= mine.last;
-            if (layout.offset[b] < 0 || !together) continue;
-            if (layout.offset[a] < layout.offset[b] + layout.bytes[b] &&
-                layout.offset[b] < layout.offset[a] + layout.bytes[a])
-                return buffer.name + " meets " + plan.buffers[b].name;
-        }
     }
-    return "";
+    const auto meet = buffers_that_meet(plan, layout);
+    if (!meet) return "";
+    const auto name = [&](BufferId id) { return plan.buffers[static_cast<std::size_t>(id)].name; };
+    return name(meet->first) + " meets " + name(meet->second);
+}
+
+/// Buffers that come and go at random among 20 operations.
+MemoryPlan random_buffers(std::mt19937& random, int count) {
+    MemoryPlan plan;
+    for (int i = 0; i < count; ++i) {
+        const auto first = static_cast<OperationId>(random() % 20);
+        const auto last = first + static_cast<OperationId>(random() % 10);
+        const Bytes bytes = kPage * static_cast<Bytes>(1 + random() % 40);
+        plan.buffers.push_back({"b", MemoryKind::loss, Tier::device, bytes, first, last});
+    }
+    return plan;
+}
+
+/// Settings of every home and option that decide buffers and their lives; some are refused.
+TrainingSpec random_homes(std::mt19937& random, int layers) {
+    const auto below = [&](std::int64_t end) {
+        return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
+    };
+    const auto some = [&](std::int64_t of) { return below(3) == 0 ? below(of + 1) : 0; };
+    TrainingSpec t;
+    t.sequence = std::int64_t{128} << below(6);
+    t.batch = std::int64_t{1} << below(5);
+    t.micro_batch = std::max<std::int64_t>(1, t.batch >> below(5));
+    t.buffer_depth = 1 + below(3);
+    t.gradient_slabs = 1 + below(3);
+    t.clipping = static_cast<Clipping>(below(4));
+    t.recompute = static_cast<Recompute>(below(3));
+    t.checkpoints = static_cast<CheckpointPlacement>(below(2));
+    if (below(3) == 0) t.saved_inputs = SavedInputs::half;
+    t.resident_tables = static_cast<ResidentTables>(below(3));
+    t.resident_layers = some(layers);
+    t.visiting_layers = some(layers - t.resident_layers);
+    t.deferred_layers = some(layers - t.resident_layers);
+    t.keep_last_layers = some(layers);
+    t.host_kept_layers = some(layers);
+    t.keep_attention_layers = some(layers);
+    if (below(4) == 0) t.compute = Compute::fp8;
+    if (below(4) == 0) t.kept_bits = 8;
+    if (below(4) == 0) t.loss_chunk_tokens = std::int64_t{128} << below(8);
+    if (below(4) == 0) t.feed_forward_chunk_tokens = std::int64_t{128} << below(8);
+    return t;
 }
 
 /// Calls use(model, training) with every combination of what decides buffers and their lives.
@@ -103,16 +131,50 @@ const std::vector<const char*> kModels = {"qwen2.5-0.5b",
 TEST_CASE("arena layout: buffers alive at the same time never meet", "[plan]") {
     each_plan(kModels, [](const ModelSpec& model, const TrainingSpec& t) {
         const StepPlan plan = plan_streamed(model, MachineSpec{}, t).step;
-        const auto operations = static_cast<OperationId>(plan.program.operations.size());
         for (const int scale : {1, 2}) {
             const ArenaLayout layout = layout_arena(plan.memory, scale);
-            const std::string fault = fault_of(plan.memory, layout, operations, scale);
+            const std::string fault = fault_of(plan.memory, layout, scale);
             CAPTURE(model.name, t.micro_batch, t.buffer_depth, static_cast<int>(t.recompute),
                     static_cast<int>(t.checkpoints), t.keep_last_layers,
                     static_cast<int>(t.clipping), scale);
             CHECK(fault.empty());
         }
     });
+}
+
+TEST_CASE("arena layout: random buffers never meet", "[plan]") {
+    std::mt19937 random(7);
+    for (int i = 0; i < 3000; ++i) {
+        const MemoryPlan plan = random_buffers(random, 3 + static_cast<int>(random() % 12));
+        CAPTURE(i);
+        CHECK(fault_of(plan, layout_arena(plan), 1).empty());
+    }
+}
+
+TEST_CASE("arena layout: with random homes, and the waiting step has the memory of the early one",
+          "[plan]") {
+    std::mt19937 random(1);
+    const auto [first, count] = trials(3000);
+    int laid_out = 0;
+    for (std::uint64_t i = first; i < first + count; ++i) {
+        ModelSpec model = read_model(kModels[random() % 4]);
+        truncate_layers(model, 1 + static_cast<int>(random() % 10));
+        const TrainingSpec t = random_homes(random, model.layer_count());
+        try {
+            check_training_spec(t);
+            const MemoryPlan waits = plan_step(model, MachineSpec{}, t).memory;
+            const MemoryPlan ahead =
+                plan_streamed(model, MachineSpec{}, t, ClippedStep::ahead).step.memory;
+            ++laid_out;
+            CAPTURE(i, model.name);
+            for (const int scale : {1, 2})
+                CHECK(fault_of(ahead, layout_arena(ahead, scale), scale).empty());
+            CHECK(layout_arena(waits).total == layout_arena(ahead).total);
+        } catch (const InputError&) {
+            continue;
+        }
+    }
+    CHECK(laid_out > static_cast<int>(count) / 10);
 }
 
 TEST_CASE("arena layout: gaps take at most 0.1% of the bytes alive at once", "[plan]") {
@@ -147,7 +209,7 @@ TEST_CASE("arena layout: so they do where everything is kept", "[plan]") {
                 CHECK(share_of_gaps(plan_streamed(model, MachineSpec{}, t).step) <= 0.001);
                 // Gradients that wait for the norm fill the place of what forward kept.
                 t.clipping = TrainingSpec{}.clipping;
-                CHECK(share_of_gaps(plan_streamed(model, MachineSpec{}, t).step) <= 0.01);
+                CHECK(share_of_gaps(plan_streamed(model, MachineSpec{}, t).step) <= 0.001);
             }
         }
     }
@@ -169,13 +231,7 @@ TEST_CASE("arena layout: a buffer takes the memory of one that is gone", "[plan]
 
 TEST_CASE("arena layout: memory for gaps is part of what a plan takes", "[plan]") {
     std::mt19937 random(1);
-    MemoryPlan plan;
-    for (int i = 0; i < 60; ++i) {
-        const auto first = static_cast<OperationId>(random() % 20);
-        const auto last = first + static_cast<OperationId>(random() % 8);
-        const Bytes bytes = kPage * static_cast<Bytes>(1 + random() % 50);
-        plan.buffers.push_back({"b", MemoryKind::loss, Tier::device, bytes, first, last});
-    }
+    MemoryPlan plan = random_buffers(random, 60);
     plan.in_one_arena = true;
     const Bytes alive = peak_memory(plan, Tier::device, 30).bytes;
     const Peak peak = device_peak(plan, 30);
