@@ -83,10 +83,14 @@ void DivergenceWatch::judge_loss(std::int64_t step, double loss) {
 
 void DivergenceWatch::learn(double loss) {
     DivergenceMemory& m = memory_;
-    const double above = loss - m.loss;
-    const double share = 1 / static_cast<double>(std::min(m.steps + 1, kMemory));
-    m.loss += share * above;
-    m.loss_variance = (1 - share) * (m.loss_variance + share * above * above);
+    // Of differences between steps, since a loss that falls fast is no loss that varies.
+    if (m.steps > 0) {
+        const double change = loss - m.last_loss;
+        const double share = 1 / static_cast<double>(std::min(m.steps, kMemory));
+        m.loss_variance += share * (change * change / 2 - m.loss_variance);
+    }
+    m.last_loss = loss;
+    m.loss += (loss - m.loss) / static_cast<double>(std::min(m.steps + 1, kMemory));
     if (m.steps + 1 == kFirstJudged || (m.steps >= kFirstJudged && m.loss < m.lowest_loss))
         m.lowest_loss = m.loss;
 }

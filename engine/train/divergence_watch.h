@@ -27,6 +27,7 @@ struct DivergenceMemory {
     std::int64_t steps = 0;              ///< that are in the numbers below
     double norm_log = 0;                 ///< typical logarithm of the norm
     double loss = 0, loss_variance = 0;  ///< typical
+    double last_loss = 0;                ///< that entered them
     double lowest_loss = 0;              ///< that was ever typical
     double worse_loss = 0;  ///< of the last step in loss_rise, if it enters the numbers
     WorseSteps norm, loss_rise, no_gradient;
@@ -47,6 +48,7 @@ struct DivergenceMemory {
 ///   worse: by twice that, or about the logarithm of the vocabulary, which is the loss of a model
 ///   that knows nothing. It stays so until a later loss is as good. The last of these
 ///   losses, lowered to the limit of far worse, then enters mean and deviation: batches vary so.
+///   The deviation is that of differences between steps.
 /// - a norm of 0 after others, as of a model whose units are all off.
 class DivergenceWatch {
   public:

@@ -70,6 +70,7 @@ nlohmann::ordered_json divergence_json(const DivergenceMemory& memory) {
                                {"norm_log", memory.norm_log},
                                {"loss", memory.loss},
                                {"loss_variance", memory.loss_variance},
+                               {"last_loss", memory.last_loss},
                                {"lowest_loss", memory.lowest_loss},
                                {"worse_loss", memory.worse_loss}};
     for (const auto& [key, row] : kWorseSteps)
@@ -88,6 +89,8 @@ DivergenceMemory read_divergence(const JsonObject& record) {
     memory.loss = found->number("loss", -kLargestLoss, kLargestLoss);
     memory.loss_variance = found->number("loss_variance", 0, kLargestLoss);
     memory.lowest_loss = found->number("lowest_loss", -kLargestLoss, kLargestLoss);
+    memory.last_loss =
+        found->number_or_none("last_loss", -kLargestLoss, kLargestLoss).value_or(memory.loss);
     memory.worse_loss =
         found->number_or_none("worse_loss", -kLargestLoss, kLargestLoss).value_or(memory.loss);
     for (const auto& [key, row] : kWorseSteps)

@@ -92,6 +92,20 @@ TEST_CASE("divergence watch: a high loss stays worse until one is as good", "[tr
     CHECK_FALSE(run.watch.has_diverged());
 }
 
+TEST_CASE("divergence watch: the fall at the beginning is no deviation", "[train]") {
+    Run run;
+    while (run.step < 100) {
+        const double fall = std::exp(-static_cast<double>(run.step) / 15);
+        run.add(2.5 + 3 * fall + 0.03 * std::sin(static_cast<double>(run.step)), 1);
+    }
+    CHECK_FALSE(run.since());
+    // Between the losses that it had and those of the good steps.
+    run.calm(105, 9.6, 1);
+    run.calm(120, 4, 1);
+    CHECK(run.since() == 101);
+    CHECK(run.watch.has_diverged());
+}
+
 TEST_CASE("divergence watch: the loss of a model that knows nothing is a divergence", "[train]") {
     Run run;
     run.calm(50, 4, 1);
