@@ -144,6 +144,11 @@ void check_expected_model(const ExpectedStep& expected, const ModelSpec& model) 
         expected.file, expected.model, expected.parameters, total_parameters(model)));
 }
 
+namespace {
+constexpr double kRounding = 1e-9;  // s, or bytes; less is none
+constexpr double kTold = 10;        // as a number of times, not in percent
+}  // namespace
+
 Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
     return table_of<Compared>(
         compared(expected, measured),
@@ -153,7 +158,10 @@ Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
          {"measured", "measured", Unit::number,
           [](const Compared& row) { return Cell(row.measured).shown_as(row.text(row.measured)); }},
          {"difference", "difference", Unit::change, [](const Compared& row) {
-              return Cell(row.measured / row.expected - 1).hidden_if(row.expected == 0);
+              const double times = row.measured / row.expected;
+              if (row.expected < kRounding || times < kTold)
+                  return Cell(times - 1).hidden_if(row.expected < kRounding);
+              return Cell(times - 1).shown_as(format_thousands(times) + " times");
           }}});
 }
 

@@ -47,20 +47,38 @@ std::string precision_of(const TrainingSpec& training) {
                : fmt::format("optimizer state in reduced precision ({})", states_of(training));
 }
 
-/// With the command of the settings that would fit, if any are known; the owned machine first.
-std::vector<std::string> misfit_sentences(std::vector<RunWay> ways) {
-    std::ranges::stable_partition(ways, &RunWay::owned);
-    std::vector<std::string> out;
+/// Why a way has no plan that fits, and the command of settings that would, if any are known.
+struct Misfit {
+    bool owned = false;
+    std::string sentence, command;
+};
+
+std::vector<Misfit> misfits_of(const std::vector<RunWay>& ways) {
+    std::vector<Misfit> out;
     for (const RunWay& one : ways) {
         if (one.fits()) continue;
         const Prediction& report = one.answer->report();
-        out.push_back(misfit_sentence(fmt::format("{}{} with {}", one.owned ? "your machine " : "",
-                                                  one.name(), report.asked.training.schedule->name),
-                                      report));
-        if (!report.advice.suggestions.empty())
-            out.back() +=
-                " " + command_line(with_settings(one.answer->planned,
-                                                 report.advice.suggestions.front().settings));
+        const auto& suggestions = report.advice.suggestions;
+        out.push_back(
+            {one.owned,
+             misfit_sentence(fmt::format("{}{} with {}", one.owned ? "your machine " : "",
+                                         one.name(), report.asked.training.schedule->name),
+                             report),
+             suggestions.empty()
+                 ? ""
+                 : command_line(with_settings(one.answer->planned, suggestions.front().settings))});
+    }
+    std::ranges::stable_partition(out, &Misfit::owned);
+    return out;
+}
+
+/// Those of the owned machine, or the others; a command has a line of its own.
+std::string misfit_lines(const std::vector<Misfit>& misfits, bool owned, std::string_view indent) {
+    std::string out;
+    for (const Misfit& one : misfits) {
+        if (one.owned != owned) continue;
+        out += fmt::format("{}{}\n", indent, one.sentence);
+        if (!one.command.empty()) out += fmt::format("{}  {}\n", indent, one.command);
     }
     return out;
 }
@@ -219,7 +237,7 @@ std::string run_explanation(const RunWay& one) {
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
     if (std::ranges::none_of(ways, &RunWay::fits)) {
         std::string out = ways_summary(question, ways) + "\n";
-        for (const std::string& one : misfit_sentences(ways)) out += one + "\n";
+        for (const bool owned : {true, false}) out += misfit_lines(misfits_of(ways), owned, "");
         return out;
     }
     const AskedStep& asked = ways.front().answer->report().asked;
@@ -231,6 +249,8 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         "doubled until a run ends in time and more cost no less\n",
         format_thousands(static_cast<double>(asked.training.tokens())),
         format_thousands(static_cast<double>(asked.training.sequence)));
+    const std::vector<Misfit> misfits = misfits_of(ways);
+    if (const std::string own = misfit_lines(misfits, true, ""); !own.empty()) out += "\n" + own;
     int number = 0;
     const std::vector<RunPick> picks = pick_ways(question, ways);
     for (const RunPick& pick : picks) {
@@ -242,12 +262,11 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         for (const std::string& command : commands_of(one)) out += fmt::format("   {}\n", command);
     }
     out += fmt::format("\n{}\n", ways_summary(question, ways));
-    const std::vector<std::string> misfits = misfit_sentences(ways);
-    if (!misfits.empty())
-        out += fmt::format(
+    if (const std::string others = misfit_lines(misfits, false, "  "); !others.empty())
+        out +=
             "There, a plan of one GPU lacks this memory, even with the smallest states of its "
-            "system:\n  {}\n",
-            fmt::join(misfits, "\n  "));
+            "system:\n" +
+            others;
     out += fmt::format(
         "{}\n`./dev predict` tells the memory and the time of a step, `sluice "
         "cost` all ways to pay for it.",
@@ -260,7 +279,9 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
 }
 
 std::string run_json(const RunQuestion& question, const std::vector<RunWay>& ways) {
-    Json picks = Json::array();
+    Json picks = Json::array(), do_not_fit = Json::array();
+    for (const Misfit& one : misfits_of(ways))
+        do_not_fit.push_back(one.sentence + (one.command.empty() ? "" : " " + one.command));
     for (const RunPick& pick : pick_ways(question, ways)) {
         const RunWay& one = ways[pick.candidate];
         picks.push_back({{"way", one.name()},
@@ -279,7 +300,7 @@ std::string run_json(const RunQuestion& question, const std::vector<RunWay>& way
          {"budget_usd", question.limits.usd ? Json(*question.limits.usd) : Json()},
          {"picks", std::move(picks)},
          {"summary", ways_summary(question, ways)},
-         {"do_not_fit", misfit_sentences(ways)},
+         {"do_not_fit", do_not_fit},
          {"ways", to_json(ways_table(question, ways), true)}});
 }
 
