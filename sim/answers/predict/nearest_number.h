@@ -8,6 +8,11 @@
 
 namespace sluice {
 
+/// The smallest step of a choice among so many layers: 1 up to 511.
+inline std::int64_t finest_stride(std::int64_t layers) {
+    return std::max<std::int64_t>(1, layers / 256);
+}
+
 /// Calls time(number) for numbers of `all` layers in steps of an eighth of them, up to the first
 /// whose time is known and not below `fastest` or those before, then nearer to the fastest, which
 /// it returns; 0 if none is below `fastest`.
@@ -22,7 +27,7 @@ std::int64_t nearest_number(std::int64_t all, Seconds fastest, Time time) {
     };
     std::int64_t stride = std::max<std::int64_t>(1, all / 8), layers = stride;
     for (; !is_worse(layers); layers += stride) continue;
-    while (stride > 1 && best > 0) {
+    while (stride > finest_stride(all) && best > 0) {
         stride = (stride + 1) / 2;
         const std::int64_t middle = best;
         is_worse(middle - stride);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/answers/predict/nearest_number.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/streamed.h"
@@ -195,7 +196,7 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way, std::optional<std::int6
         try_number(std::clamp(*near, least, most));
     else
         for (std::int64_t layers = least; layers < most; layers += stride) try_number(layers);
-    while (stride > 1) {
+    while (stride > finest_stride(most - least)) {
         stride = (stride + 1) / 2;
         for (const std::int64_t layers : {best - stride, best + stride}) try_number(layers);
     }

@@ -180,7 +180,7 @@ TEST_CASE("streamed: nor do operations of many micro-batches", "[plan]") {
     TrainingSpec t;
     t.sequence = 16;
     t.micro_batch = 1;
-    for (const std::int64_t batch : {9, 32, 33, 34, 35, 62, 63, 100})
+    for (const std::int64_t batch : {9, 33, 34, 63})
         for (const auto place : {CheckpointPlacement::device, CheckpointPlacement::host})
             for (const auto tables : {ResidentTables::none, ResidentTables::both})
                 for (const std::int64_t leaving : {0, 1, 2, 4}) {
