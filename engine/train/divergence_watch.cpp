@@ -83,7 +83,7 @@ void DivergenceWatch::judge_loss(std::int64_t step, double loss) {
 
 void DivergenceWatch::learn(double loss) {
     DivergenceMemory& m = memory_;
-    // Of differences between steps, since a loss that falls fast is no loss that varies.
+    // The deviation of differences between steps: a loss that falls fast is no loss that varies.
     if (m.steps > 0) {
         const double change = loss - m.last_loss;
         const double share = 1 / static_cast<double>(std::min(m.steps, kMemory));
