@@ -19,7 +19,9 @@ TEST_CASE("program: under each limit of memory there is an answer or one sentenc
         if (result.status == 0 || result.output.find("shared libraries") != std::string::npos)
             continue;
         CHECK(result.status == 1);
-        CHECK_THAT(result.output, ContainsSubstring("the system gives no more memory"));
+        // A thread needs memory, too, and glibc 2.41 needs it before the program does.
+        CHECK_THAT(result.output, ContainsSubstring("the system gives no more memory") ||
+                                      ContainsSubstring("the system starts no more threads"));
         CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
     }
 }
