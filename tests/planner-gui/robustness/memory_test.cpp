@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kModel = "dense:layers=4,hidden=1024";
 
-/// A step of 64 micro-batches, whose operations take a MB.
+/// A step of 64 micro-batches, in grouped operations.
 PlannedScenario many_operations(int batch) {
     PlannedScenario out;
     out.name = std::to_string(batch);
@@ -49,7 +49,7 @@ TEST_CASE("memory: what lists keep of a prediction has no operations", "[robustn
         return spy.back().front().value<std::shared_ptr<const ScenarioAnswer>>();
     };
     CHECK(operations_of(*answer(outlined)) == 0);
-    CHECK(operations_of(*answer(predicted)) > 1000);
+    CHECK(operations_of(*answer(predicted)) > 20);
     CHECK(answer(outlined)->report().step.seconds == answer(predicted)->report().step.seconds);
 }
 
