@@ -19,6 +19,9 @@ constexpr double kLeastFactor = 1e-6;
 constexpr Seconds kShortest = 1e-9, kLongest = 1e9;  // of a step that anyone predicts
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
+constexpr double kRounding = 1e-9;     // s or bytes; the simulator's, and no time at all
+constexpr double kMostInPercent = 10;  // times the predicted one
+
 struct Compared {
     std::string name;
     double expected, measured;
@@ -144,11 +147,6 @@ void check_expected_model(const ExpectedStep& expected, const ModelSpec& model) 
         expected.file, expected.model, expected.parameters, total_parameters(model)));
 }
 
-namespace {
-constexpr double kRounding = 1e-9;  // s, or bytes; less is none
-constexpr double kTold = 10;        // as a number of times, not in percent
-}  // namespace
-
 Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
     return table_of<Compared>(
         compared(expected, measured),
@@ -159,9 +157,10 @@ Table expected_table(const ExpectedStep& expected, const TimedPlan& measured) {
           [](const Compared& row) { return Cell(row.measured).shown_as(row.text(row.measured)); }},
          {"difference", "difference", Unit::change, [](const Compared& row) {
               const double times = row.measured / row.expected;
-              if (row.expected < kRounding || times < kTold)
-                  return Cell(times - 1).hidden_if(row.expected < kRounding);
-              return Cell(times - 1).shown_as(format_thousands(times) + " times");
+              Cell cell = Cell(times - 1).hidden_if(row.expected < kRounding);
+              return times < kMostInPercent
+                         ? cell
+                         : std::move(cell).shown_as(format_thousands(times) + " times");
           }}});
 }
 

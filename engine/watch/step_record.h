@@ -1,4 +1,5 @@
-// Which facts are known when a step is done, and under which names do logs and TensorBoard have them?
+// Which facts are known when a step is done, and under which names do logs and TensorBoard have
+// them?
 #pragma once
 
 #include <nlohmann/json.hpp>

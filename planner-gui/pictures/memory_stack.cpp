@@ -65,7 +65,8 @@ void add_homes(MemoryStack& stack, const PlannedStep& plan, const std::vector<Ti
             colour.opacity *= 0.7;  // tells homes of one kind apart
         }
     }
-    add_segment(stack, on_device ? "smaller buffers and gaps" : "smaller buffers", paint(Role::axis), small);
+    add_segment(stack, on_device ? "smaller buffers and gaps" : "smaller buffers",
+                paint(Role::axis), small);
 }
 
 /// The host's largest moment may hold more than the steady state, whose kinds are known. The

@@ -154,16 +154,19 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
     }
 }
 
+void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training) {
+    if (!training.computes_in_fp8() || machine.gpu.fp8_gemm_flops_per_s > 0) return;
+    const std::string field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
+    throw InputError(fmt::format("{0} is fp8, but by its profile the GPU of {1} has no FP8 "
+                                 "products; leave {0} out",
+                                 field_flag(field), machine.id),
+                     field);
+}
+
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
     check_plan_inputs(model, machine, training);
-    if (training.computes_in_fp8() && machine.gpu.fp8_gemm_flops_per_s == 0) {
-        const std::string field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
-        throw InputError(fmt::format("{0} is fp8, but by its profile the GPU of {1} has no FP8 "
-                                     "products; leave {0} out",
-                                     field_flag(field), machine.id),
-                         field);
-    }
+    check_gpu_products(machine, training);
     return training.schedule->plan(model, machine, training);
 }
 

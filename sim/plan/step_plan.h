@@ -86,6 +86,9 @@ struct StepPlan {
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training);
 
+/// Throws InputError if the training computes in a precision whose rate the machine's GPU lacks.
+void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training);
+
 /// Plans a step with the schedule of `training`. Precondition: check_training_spec passed.
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);

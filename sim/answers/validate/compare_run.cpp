@@ -17,6 +17,7 @@ constexpr const char* kOtherVersion =
 /// The plan of the step that updates ahead. Throws InputError as plan_step().
 StepPlan plan_ahead(const MeasuredRun& run, const MachineSpec& machine) {
     check_plan_inputs(run.model, machine, run.training);
+    check_gpu_products(machine, run.training);
     return plan_streamed(run.model, machine, run.training, ClippedStep::ahead).step;
 }
 

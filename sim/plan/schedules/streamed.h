@@ -134,8 +134,8 @@ TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
 bool keeps_on_host(const ModelSpec& model, const TrainingSpec& training, int layer);
 enum class Direction : std::uint8_t { forward, backward };
 /// How a layer's micro-batches are copied to and from the host: one by one or, if there are many,
-/// several at once, so that a plan has a bounded number of operations. The first and the last one of a
-/// pass stay alone: one casts the weights, the other completes the gradients.
+/// several at once, so that a plan has a bounded number of operations. The first and the last one
+/// of a pass stay alone: one casts the weights, the other completes the gradients.
 class CopiesOfAPass {
   public:
     explicit CopiesOfAPass(const TrainingSpec& training);

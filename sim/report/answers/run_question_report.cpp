@@ -68,7 +68,7 @@ std::vector<Misfit> misfits_of(const std::vector<RunWay>& ways) {
                  ? ""
                  : command_line(with_settings(one.answer->planned, suggestions.front().settings))});
     }
-    std::ranges::stable_partition(out, &Misfit::owned);
+    std::ranges::stable_partition(out, &Misfit::owned);  // first in JSON
     return out;
 }
 
@@ -235,11 +235,10 @@ std::string run_explanation(const RunWay& one) {
 }
 
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
-    if (std::ranges::none_of(ways, &RunWay::fits)) {
-        std::string out = ways_summary(question, ways) + "\n";
-        for (const bool owned : {true, false}) out += misfit_lines(misfits_of(ways), owned, "");
-        return out;
-    }
+    const std::vector<Misfit> misfits = misfits_of(ways);
+    if (std::ranges::none_of(ways, &RunWay::fits))
+        return ways_summary(question, ways) + "\n" + misfit_lines(misfits, true, "") +
+               misfit_lines(misfits, false, "");
     const AskedStep& asked = ways.front().answer->report().asked;
     std::string out = fmt::format("{} ({} parameters): {} on {}{}\n", asked.model_name,
                                   format_count(asked.parameters), task_name(question.task),
@@ -249,7 +248,6 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
         "doubled until a run ends in time and more cost no less\n",
         format_thousands(static_cast<double>(asked.training.tokens())),
         format_thousands(static_cast<double>(asked.training.sequence)));
-    const std::vector<Misfit> misfits = misfits_of(ways);
     if (const std::string own = misfit_lines(misfits, true, ""); !own.empty()) out += "\n" + own;
     int number = 0;
     const std::vector<RunPick> picks = pick_ways(question, ways);

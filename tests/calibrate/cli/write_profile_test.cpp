@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using Names = std::vector<std::string>;
+
 /// Removed at the end.
 struct TemporaryFolder {
     fs::path path;
@@ -74,7 +76,6 @@ TEST_CASE("write profile: another machine's is not overwritten, unless it is the
 }
 
 TEST_CASE("write profile: one that nothing can be predicted from names the cases that it lacks") {
-    using Names = std::vector<std::string>;
     const TemporaryFolder folder;
     const std::string file = folder.file("mine.json");
     for (const Measurements& all : {synthetic::gpu_machine(), synthetic::cpu_machine()}) {

@@ -108,10 +108,15 @@ const std::vector<std::pair<const char*, Change>> kSplits = {
      }},
 };
 
-TrainingSpec changed(Change change) {
-    TrainingSpec training = tiny_training();
+TrainingSpec changed(Change change, TrainingSpec training = tiny_training()) {
     change(training);
     return training;
+}
+
+void check_same_bits(const TinyResult& result, const TinyResult& expected) {
+    CHECK(result.losses == expected.losses);
+    CHECK(result.norms == expected.norms);
+    CHECK((result.state == expected.state));
 }
 
 /// By how much two orders of the same sums may differ, as a share of the result.
@@ -172,10 +177,7 @@ TEST_CASE("streamed step: where buffers stand and what is recomputed changes no 
         const TinyResult expected = train(tiny_model(tied), tiny_training());
         for (const auto& [name, change] : kPlacements) {
             CAPTURE(name, tied);
-            const TinyResult result = train(tiny_model(tied), changed(change));
-            CHECK(result.losses == expected.losses);
-            CHECK(result.norms == expected.norms);
-            CHECK((result.state == expected.state));
+            check_same_bits(train(tiny_model(tied), changed(change)), expected);
         }
     }
 }
@@ -186,11 +188,7 @@ TEST_CASE("streamed step: with micro-batches too, placement changes no bit", "[r
     const TinyResult expected = train(tiny_model(), training);
     for (const auto& [name, change] : kPlacements) {
         CAPTURE(name);
-        TrainingSpec other = training;
-        change(other);
-        const TinyResult result = train(tiny_model(), other);
-        CHECK(result.losses == expected.losses);
-        CHECK((result.state == expected.state));
+        check_same_bits(train(tiny_model(), changed(change, training)), expected);
     }
 }
 
@@ -202,14 +200,10 @@ TEST_CASE("streamed step: passes change no bit, as they sum in the same order", 
         for (const auto& [name, change] : kPlacements) {
             for (const std::int64_t passes : {2, 4}) {
                 CAPTURE(name, tied, passes);
-                TrainingSpec other = training;
-                change(other);
+                TrainingSpec other = changed(change, training);
                 other.checkpoints = CheckpointPlacement::device;
                 other.passes = passes;
-                const TinyResult result = train(tiny_model(tied), other);
-                CHECK(result.losses == expected.losses);
-                CHECK(result.norms == expected.norms);
-                CHECK((result.state == expected.state));
+                check_same_bits(train(tiny_model(tied), other), expected);
             }
         }
     }
@@ -240,12 +234,7 @@ TEST_CASE("streamed step: micro-batches of one operation change no bit, wherever
          }}};
     for (const auto& [name, change] : places) {
         CAPTURE(name);
-        TrainingSpec other = training;
-        change(other);
-        const TinyResult result = train(tiny_model(), other);
-        CHECK(result.losses == expected.losses);
-        CHECK(result.norms == expected.norms);
-        CHECK((result.state == expected.state));
+        check_same_bits(train(tiny_model(), changed(change, training)), expected);
     }
 }
 
@@ -253,10 +242,7 @@ TEST_CASE("streamed step: clipping off updates as clipping that clips nothing", 
     TrainingSpec training = tiny_training();
     const TinyResult expected = train(tiny_model(), training);
     training.clipping = Clipping::off;
-    const TinyResult result = train(tiny_model(), training);
-    CHECK(result.losses == expected.losses);
-    CHECK((result.state == expected.state));
-    CHECK(result.norms == expected.norms);
+    check_same_bits(train(tiny_model(), training), expected);
 }
 
 TEST_CASE("streamed step: micro-batches and chunks differ by the order of sums alone", "[run]") {

@@ -82,8 +82,7 @@ class RandomQuestion {
 
 /// Tells how the arena of a choice that fits differs from the plan or exceeds the budget.
 std::string fault_of(const Question& asked, const TrainingSpec& chosen, const Fit& fit) {
-    const StreamedPlan plan =
-        plan_streamed(asked.model, asked.machine, chosen, ClippedStep::ahead);
+    const StreamedPlan plan = plan_streamed(asked.model, asked.machine, chosen, ClippedStep::ahead);
     for (const int scale : {1, 2})
         if (buffers_that_meet(plan.step.memory, layout_arena(plan.step.memory, scale)))
             return fmt::format("two buffers share memory at scale {}", scale);
