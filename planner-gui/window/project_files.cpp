@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "planner-gui/window/file_dialogs.h"
-#include "sim/answers/search/run_question.h"
 #include "sim/base/json_object.h"
 #include "sim/base/write_file.h"
 
@@ -29,14 +28,6 @@ std::optional<std::string> text_of(const QString& file) {
     }
 }
 
-/// The start page shows a task as a choice, which cannot show another one.
-void check_task(const Project& project, const std::string& path) {
-    if (!project.asked_run) return;
-    const auto task = project.asked_run->fields.find("task");
-    if (task != project.asked_run->fields.end())
-        read_task(task->second, path + ": asked_run.question.task");
-}
-
 QString lock_of(const QString& recovery) { return recovery + QStringLiteral(".lock"); }
 QString path_of(const QString& recovery) { return recovery + QStringLiteral(".path"); }
 
@@ -53,9 +44,7 @@ ProjectFiles::ProjectFiles(ScenarioStack& stack, QObject* parent)
 void ProjectFiles::open(const QString& file) {
     const std::string path = file.toStdString();
     std::string text = read_text_file(path);
-    Project project = parse_project(text, path);
-    check_task(project, path);
-    stack_.open(std::move(project));
+    stack_.open(parse_project(text, path));
     const bool page = is_page(text);  // its scenarios are saved as a project of their own
     on_disk_.reset();
     if (!page) on_disk_ = std::move(text);

@@ -54,11 +54,7 @@ class Reading {
         RunQuestion asked;
         asked.model = text("model");
         note("model", model_mistake(asked.model));
-        try {
-            if (!text("task").empty()) asked.task = read_task(text("task"), "Task");
-        } catch (const InputError& mistake) {
-            note("task", window_text(mistake.what()));
-        }
+        if (!text("task").empty()) asked.task = read_task(text("task"), "Task");
         const QString many = QObject::tr("a number of tokens such as 2B, or most");
         asked.most_tokens = text("tokens") == "most";
         if (!asked.most_tokens)

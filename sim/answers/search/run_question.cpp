@@ -18,16 +18,6 @@
 
 namespace sluice {
 
-const char* task_name(Task task) { return task == Task::pretrain ? "pretraining" : "fine-tuning"; }
-
-Task read_task(const std::string& name, const std::string& where) {
-    for (const Task task : {Task::full_fine_tune, Task::pretrain})
-        if (name == task_name(task)) return task;
-    throw InputError(fmt::format("{} is \"{}\", expected {} or {}", where, name,
-                                 task_name(Task::full_fine_tune), task_name(Task::pretrain)),
-                     "task");
-}
-
 std::int64_t tokens_of_a_step(Task task) {
     // Pre-training: GPT-3 with 13 B parameters (Brown et al. 2020, table 2.1). Fine-tuning: 128
     // sequences of 4,096 tokens, Tulu 3 (Lambert et al. 2024, arXiv:2411.15124).

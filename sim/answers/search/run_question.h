@@ -10,14 +10,9 @@
 #include <vector>
 
 #include "sim/answers/cost/scenario_answer.h"
+#include "sim/specs/scenario/task.h"
 
 namespace sluice {
-
-enum class Task { pretrain, full_fine_tune };
-/// "pretraining", "fine-tuning"; as --task takes it.
-const char* task_name(Task task);
-/// `where` is the flag or the field that names the task. Throws InputError with the field "task".
-Task read_task(const std::string& name, const std::string& where);
 
 struct RunQuestion {
     std::string model;  ///< as model_of() takes it

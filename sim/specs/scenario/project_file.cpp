@@ -11,6 +11,7 @@
 #include "sim/base/json_object.h"
 #include "sim/base/json_text.h"
 #include "sim/specs/scenario/money_options.h"
+#include "sim/specs/scenario/task.h"
 
 namespace sluice {
 namespace {
@@ -110,6 +111,9 @@ AskedRun read_asked_run(const JsonObject& object) {
     object.allow_only({"question", "ways"});
     AskedRun out;
     out.fields = read_values(object, "question", asked_run_fields());
+    // The start page shows it as a choice, which cannot keep a mistake.
+    if (const auto task = out.fields.find("task"); task != out.fields.end())
+        read_task(task->second, object.object("question").where("task"));
     for (const JsonObject& way : object.objects("ways")) out.ways.push_back(read_one(way));
     return out;
 }

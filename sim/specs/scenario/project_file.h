@@ -33,7 +33,7 @@ struct Project {
 
 /// {"format": "sluice project", "version": 1, "scenarios": [...], "current": 0}, or an HTML page
 /// that holds it as project_element(). Version 2 also has "asked_run". Values are kept as typed,
-/// with their mistakes. Unknown keys and other versions give an InputError with file, field and
+/// with their mistakes. Unknown keys, tasks and versions give an InputError with file, field and
 /// value.
 Project parse_project(std::string_view text, const std::string& file);
 std::string project_json(const Project& project);

@@ -5,6 +5,7 @@
 
 #include "planner-gui/session/example.h"
 #include "planner-gui/window/project_files.h"
+#include "sim/base/write_file.h"
 #include "tests/catch.h"
 #include "tests/planner-gui/wait_until.h"
 
@@ -74,13 +75,18 @@ TEST_CASE("autosave: what a crash left is found once, with its file", "[session]
     CHECK(Autosave::find(folder.path()).isEmpty());
 }
 
-TEST_CASE("autosave: a damaged recovery file keeps nobody from starting", "[session]") {
-    const QTemporaryDir folder;
-    QFile broken(QDir(folder.path()).filePath(QStringLiteral("recovery-x.json")));
-    REQUIRE(broken.open(QIODevice::WriteOnly));
-    broken.write("{\"format\": \"sluice pro");
-    broken.close();
-    CHECK(Autosave::find(folder.path()).isEmpty());
+TEST_CASE("autosave: a damaged or newer recovery file keeps nobody from starting", "[session]") {
+    Project newer;
+    newer.scenarios = {example_scenario()};
+    newer.asked_run = AskedRun{{{"task", "distillation"}}, {}};
+    for (const std::string& text :
+         {std::string("{\"format\": \"sluice pro"), project_json(newer)}) {
+        const QTemporaryDir folder;
+        const QString file = QDir(folder.path()).filePath(QStringLiteral("recovery-x.json"));
+        write_file(file.toStdString(), text);
+        CHECK(Autosave::find(folder.path()).isEmpty());
+        CHECK(QFile::exists(file));  // for the version that wrote it
+    }
 }
 
 TEST_CASE("autosave: a disk that takes nothing is stated once", "[session]") {

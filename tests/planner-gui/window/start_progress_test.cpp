@@ -6,7 +6,6 @@
 
 #include "planner-gui/window/start_page.h"
 #include "sim/answers/search/ways_on_machine.h"
-#include "sim/base/write_file.h"
 #include "tests/planner-gui/end_to_end/person.h"
 #include "tests/planner-gui/small_scenario.h"
 #include "tests/planner-gui/window/window_driver.h"
@@ -68,20 +67,6 @@ TEST_CASE("start page: ways of a project are predicted again, no machines", "[wi
     window.startPage().findButton()->click();
     CHECK(
         label(window, QStringLiteral("The search was stopped: 1 of 2 ways were predicted again.")));
-}
-
-TEST_CASE("start page: a project with an unknown task is refused", "[window]") {
-    const WindowDriver driver;
-    Project project;
-    project.scenarios = {test::small_scenario()};
-    project.asked_run = saved_run();
-    project.asked_run->fields["task"] = "distillation";
-    const QString file = driver.file("asked.json");
-    write_file(file.toStdString(), project_json(project));
-    CHECK_THROWS_WITH(
-        driver.window->files().open(file),
-        ContainsSubstring("asked.json: asked_run.question.task is \"distillation\", expected "
-                          "fine-tuning or pretraining"));
 }
 
 TEST_CASE("start page: a long name is cut, and its tooltip has it whole", "[window]") {

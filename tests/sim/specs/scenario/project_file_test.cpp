@@ -70,6 +70,10 @@ TEST_CASE("project file: the question of the start page and its ways are kept", 
                        R"({"name": "a", "model": "120b", "machine": "x"}],)"
                        R"("asked_run": {"question": {"modle": "7B"}, "ways": []}})"),
                ContainsSubstring("did you mean \"model\""));
+    project.asked_run->fields["task"] = "distillation";
+    CHECK_THAT(refused(project_json(project)),
+               ContainsSubstring("p.json: asked_run.question.task is \"distillation\", expected "
+                                 "fine-tuning or pretraining"));
 }
 
 TEST_CASE("project file: each mistake is one sentence with file, field and value", "[scenario]") {
