@@ -71,9 +71,9 @@ std::vector<Fact> facts_of(const RunPage& page) {
 /// A chart of the series that have points; empty if none has.
 std::string chart(const RunPage& page, const std::string& title,
                   const std::vector<std::pair<std::string, std::string>>& keys_and_names,
-                  const TickLabel& label, bool logarithmic = false,
-                  std::optional<double> level = {}, std::string level_words = "") {
-    StepCurves out{title, std::move(level_words), {}, label, level, logarithmic};
+                  const TickLabel& label, bool logarithmic = false, std::vector<double> levels = {},
+                  std::string level_words = "") {
+    StepCurves out{title, std::move(level_words), {}, label, std::move(levels), logarithmic};
     std::int64_t group = 1;
     for (const auto& [key, name] : keys_and_names) {
         const ThinnedSeries series = page.history.series(key);
@@ -89,19 +89,17 @@ std::string chart(const RunPage& page, const std::string& title,
 }
 
 std::string charts(const RunPage& page) {
-    std::optional<double> level;
-    std::string words;
-    if (page.last) {
-        if (const auto expected = expected_step(page.facts, *page.last)) {
-            level = static_cast<double>(page.last->tokens) / *expected;
-            words = "dashed: predicted";
-        }
-    }
+    std::vector<double> predicted;
+    for (const auto& step : {page.facts.expected_step, page.facts.expected_step_ahead})
+        if (page.last && step) predicted.push_back(static_cast<double>(page.last->tokens) / *step);
+    constexpr const char* kWords[] = {
+        "", "dashed: predicted",
+        "dashed: predicted, above for steps that update before the norm is known"};
     std::string out = "<div class=\"charts\">\n";
     out += chart(page, "Loss", {{"loss", "training"}, {"validation_loss", "held-out data"}}, plain,
                  true);
-    out += chart(page, "Tokens/s", {{"tokens_per_s", "tokens/s"}}, format_thousands, false, level,
-                 words);
+    out += chart(page, "Tokens/s", {{"tokens_per_s", "tokens/s"}}, format_thousands, false,
+                 predicted, kWords[predicted.size()]);
     out += chart(page, "Norm of the gradient, before clipping", {{"gradient_norm", "norm"}}, plain,
                  true);
     out += chart(page, "Learning rate", {{"learning_rate", "learning rate"}}, plain);

@@ -22,9 +22,8 @@ std::vector<Point> known_points(const StepCurves& chart) {
 }
 
 Axis curve_axis(const StepCurves& chart, const std::vector<Point>& points) {
-    std::vector<double> values;
+    std::vector<double> values = chart.levels;
     for (const Point& point : points) values.push_back(point.y);
-    if (chart.level) values.push_back(*chart.level);
     const auto [low, high] = std::ranges::minmax(values);
     if (chart.logarithmic && low > 0 && high > 2 * low) return logarithmic_axis_around(values);
     const double room = high > low ? kSpare * (high - low) : std::max(std::abs(high), 1.0) * kSpare;
@@ -79,9 +78,9 @@ Picture step_curves_picture(const StepCurves& chart, const PictureSpace& space) 
     const auto y_of = [&](double value) {
         return plot.bottom() - values.share(value) * plot.height;
     };
-    if (chart.level)
-        out.line({plot.x, y_of(*chart.level)}, {plot.right(), y_of(*chart.level)},
-                 paint(Role::pointed_out), 1.5, true);
+    for (const double level : chart.levels)
+        out.line({plot.x, y_of(level)}, {plot.right(), y_of(level)}, paint(Role::pointed_out), 1.5,
+                 true);
     for (std::size_t i = 0; i < chart.curves.size(); ++i) {
         std::vector<Point> places;
         for (const Point& point : chart.curves[i].points)

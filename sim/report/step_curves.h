@@ -1,7 +1,6 @@
 // How do numbers change over the steps of a run? Lines over one axis.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +18,9 @@ struct StepCurve {
 struct StepCurves {
     std::string title, subtitle;
     std::vector<StepCurve> curves;
-    TickLabel label;              ///< of values
-    std::optional<double> level;  ///< a dashed line, as for what was predicted
-    bool logarithmic = false;     ///< if all values are above 0 and differ much
+    TickLabel label;             ///< of values
+    std::vector<double> levels;  ///< dashed lines, as for what was predicted
+    bool logarithmic = false;    ///< if all values are above 0 and differ much
 };
 
 /// At least one point gives axes; the legend names the curves if there are several.

@@ -78,6 +78,9 @@ TEST_CASE("watch: the predicted speed is that of the newest step's kind", "[watc
     };
     CHECK_THAT(page_of(false), ContainsSubstring("10,000 tokens/s, 400.0 ms"));
     CHECK_THAT(page_of(true), ContainsSubstring("16,000 tokens/s, 250.0 ms"));
+    // Steps of both kinds may alternate, so the chart has both levels.
+    for (const bool ahead : {false, true})
+        CHECK_THAT(page_of(ahead), ContainsSubstring("predicted, above for steps that update"));
 }
 
 TEST_CASE("watch: the page of a run that goes on has the log's steps", "[watch]") {

@@ -65,12 +65,25 @@ TEST_CASE("step curves: a value that is not finite interrupts a line", "[report]
     CHECK(lines_of(picture, 1).size() == 1);
 }
 
+TEST_CASE("step curves: each level is a dashed line at its value", "[report]") {
+    StepCurves chart = chart_of({{"speed", {{0, 10}, {50, 20}, {100, 30}}}});
+    chart.levels = {10, 30};
+    const Picture picture = step_curves_picture(chart);
+    const std::vector<Point> points = lines_of(picture, 0).front();
+    std::vector<double> heights;
+    for (const Shape& shape : picture.shapes)
+        if (shape.stroke == paint(Role::pointed_out)) heights.push_back(box_of(shape).y);
+    REQUIRE(heights.size() == 2);
+    CHECK(heights[0] == Approx(points.front().y));
+    CHECK(heights[1] == Approx(points.back().y));
+}
+
 TEST_CASE("step curves: one point, equal values and none are drawn without an error", "[report]") {
     for (const std::vector<Point>& points :
          {std::vector<Point>{}, {{7, 2}}, {{1, 0}, {2, 0}}, {{1, kNone}}}) {
         StepCurves chart = chart_of({{"loss", points}});
         chart.logarithmic = true;
-        chart.level = 1;
+        chart.levels = {1};
         CHECK(nesting_error(to_svg(step_curves_picture(chart))) == std::nullopt);
     }
 }
