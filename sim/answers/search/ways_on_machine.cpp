@@ -27,11 +27,13 @@ std::optional<FastestPlan> fitting_plan(const PlannedScenario& asked,
     FastestPlan out = with_fastest_plan(asked, {}, base);
     if (out.step) return out;
     // In smaller micro-batches than a choice of settings considers.
-    const Scenario s = resolve(asked);
-    const auto fitting = whole_batch_that_fits(s.model, s.machine, s.training);
+    const ModelSpec model = read_model(asked.model);
+    const MachineSpec machine = read_machine(asked.machine).spec;
+    const TrainingSpec training = read_training(asked);
+    const auto fitting = whole_batch_that_fits(model, machine, training);
     if (!fitting) return std::nullopt;
-    out.step = predict(s.model, s.machine, *fitting).step.seconds;
-    out.planned = with_settings(asked, changed_settings(s.training, *fitting));
+    out.step = predict(model, machine, *fitting).step.seconds;
+    out.planned = with_settings(asked, changed_settings(training, *fitting));
     return out;
 }
 
@@ -85,7 +87,7 @@ std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const Mach
         try {
             const PlannedScenario of_system =
                 on_machine(asked, asked.machine.machine, schedule->name);
-            const bool has_full = bytes_of_states(resolve(of_system).training).full();
+            const bool has_full = bytes_of_states(read_training(of_system)).full();
             if (has_full && ours_fits) continue;
             std::optional<FastestPlan> plan = fitting_plan(of_system, base);
             if (schedule->ours) ours_fits = plan.has_value();
@@ -113,7 +115,7 @@ std::optional<PlannedScenario> least_short_of(const PlannedScenario& asked,
         for (const StatePrecision& states : kStatePrecisions)
             if (states.takes_hidden(model.hidden))
                 planned.training["state_bytes"] = std::to_string(states.bytes);
-    const TrainingSpec training = resolve(planned).training;
+    const TrainingSpec training = read_training(planned);
     return with_settings(planned,
                          changed_settings(training, least_short(model, spec, training, {})));
 }
@@ -178,10 +180,11 @@ bool gains(const RunWay& one, const RunWay& over) {
 
 RunWay way_of(const RunQuestion& question, PlannedScenario planned) {
     RunWay out;
-    const Scenario s = resolve(planned);
+    const MachineSpec machine = read_machine(planned.machine).spec;
+    const TrainingSpec training = read_training(planned);
     // Further ones are rented.
-    const std::int64_t owned = std::max<std::int64_t>(1, gpus_owned(question, s.machine));
-    out.owned = is_owned(question, planned.machine) && s.training.gpus <= owned;
+    const std::int64_t owned = std::max<std::int64_t>(1, gpus_owned(question, machine));
+    out.owned = is_owned(question, planned.machine) && training.gpus <= owned;
     if (out.owned) planned.money["ownership"] = ownership_name(Ownership::own);
     const auto answer_of = [](const PlannedScenario& one) {
         return std::make_shared<ScenarioAnswer>(
@@ -191,7 +194,7 @@ RunWay way_of(const RunQuestion& question, PlannedScenario planned) {
     out.priced = answer->cost.payment.has_value();
     out.run = answer->cost.run;
     if (question.most_tokens) {
-        const auto step = static_cast<double>(s.training.tokens());
+        const auto step = static_cast<double>(training.tokens());
         const double steps =
             std::floor(tokens_within(question.limits, answer->cost.run, out.priced) / step);
         if (steps > 0) {

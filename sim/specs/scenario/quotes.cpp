@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -174,11 +173,9 @@ std::string name_of(const Quote& quote) {
 
 }  // namespace
 
-namespace {
-
-std::vector<Quote> quotes_of(const std::string& file, const std::string& content) {
+std::vector<Quote> read_quotes(const std::string& file) {
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // as spreadsheets write it
-    std::istringstream stream(content);
+    std::istringstream stream(read_text_file(file));
     std::string text;
     std::getline(stream, text);
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
@@ -198,23 +195,6 @@ std::vector<Quote> quotes_of(const std::string& file, const std::string& content
     }
     if (out.empty()) throw InputError(fmt::format("{}: no quotes follow line 1", file));
     return out;
-}
-
-}  // namespace
-
-/// A search resolves hundreds of scenarios with one file, each 30 ms for 10,000 rows.
-std::vector<Quote> read_quotes(const std::string& file) {
-    static std::mutex reading;
-    static std::string last_file, last_content;
-    static std::vector<Quote> last;
-    std::string content = read_text_file(file);
-    const std::lock_guard lock(reading);
-    if (last.empty() || file != last_file || content != last_content) {
-        last = quotes_of(file, content);
-        last_file = file;
-        last_content = std::move(content);
-    }
-    return last;
 }
 
 PriceList price_list(const MachineProfile& profile, const std::vector<Quote>& quotes) {
