@@ -43,8 +43,15 @@ length = number_of(
 seed = number_of(int, lambda value: True, "whole number")
 
 
+class Parser(argparse.ArgumentParser):
+    """A mistake is one sentence, without the usage before it."""
+
+    def error(self, message):
+        self.exit(2, f"dev data: {message.removeprefix('argument ')}; see {self.prog} --help\n")
+
+
 def arguments(words=None):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="./dev data",
         description="Writes the tokens of texts and chats to a file, and beside it where documents "
         "begin and a mask that says which tokens are learned: all of a text, the assistant's of a "
@@ -145,9 +152,12 @@ def prepare(given):
                 outputs.append(TokenFile(name, tokenizer.vocabulary))
         packings = [Packing(output, given.seq, tokenizer.padding()) for output in outputs]
         for path in given.files:
+            place = None
             for place, tokens in documents(path, tokenizer):
                 held_out = bool(given.held_out) and chosen.random() < given.held_out
                 packings[held_out].add(place, tokens)
+            if place is None:
+                raise BadInput(f"{path}: holds no documents; write it again, or leave it out")
         for packing in packings:
             packing.finish()
         for output in outputs:
