@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -60,6 +61,24 @@ std::vector<std::string> names_of_options(const CLI::App& command) {
     return out;
 }
 
+/// "--lr" for --learning-rate.
+std::string initials_of(const std::string& option) {
+    std::string out = "--";
+    for (std::size_t i = 2; i < option.size(); ++i)
+        if (option[i] != '-' && option[i - 1] == '-') out += option[i];
+    return out;
+}
+
+/// The options that the word abbreviates, else the one with the most similar name.
+std::string option_hint(const CLI::App& command, const std::string& word) {
+    const std::vector<std::string> names = names_of_options(command);
+    std::vector<std::string> meant;
+    std::ranges::copy_if(names, std::back_inserter(meant), [&](const std::string& name) {
+        return word.size() > 3 && initials_of(name) == word;
+    });
+    return meant.empty() ? did_you_mean(word, names) : may_be_meant(meant);
+}
+
 std::vector<std::string> names_of_subcommands(const CLI::App& command) {
     std::vector<std::string> out;
     for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
@@ -71,7 +90,7 @@ std::vector<std::string> names_of_subcommands(const CLI::App& command) {
 std::string unknown_word(const CLI::App& command, const std::string& word) {
     if (word.starts_with("-"))
         return fmt::format("unknown option \"{}\"{}", word,
-                           did_you_mean(word.substr(0, word.find('=')), names_of_options(command)));
+                           option_hint(command, word.substr(0, word.find('='))));
     const std::vector<std::string> commands = names_of_subcommands(command);
     if (!commands.empty())
         return fmt::format("unknown command \"{}\"{}", word, did_you_mean(word, commands));

@@ -53,14 +53,33 @@ std::vector<std::string> all_names() {
     return out;
 }
 
-/// Models of the size in a name, only those of its family if there are any.
+/// The models of the series to which a name with a size belongs (qwen2.5-999b), nearest in size
+/// first; empty if the library has no such series.
+std::vector<std::string> of_series_of(const std::string& name, double size) {
+    const std::string series = name.substr(0, name.find_last_of('-') + 1);
+    std::vector<std::string> out = library_models();
+    std::erase_if(out, [&](const std::string& one) {
+        return series.empty() || !one.starts_with(series) || !size_in(one);
+    });
+    std::ranges::stable_sort(
+        out, {}, [&](const std::string& one) { return std::abs(std::log(*size_in(one) / size)); });
+    return out;
+}
+
+/// Models of the size in a name, only those of its family if there are any; else those of its
+/// series in other sizes.
 std::vector<std::string> of_size_in(const std::string& name) {
     std::vector<std::string> out;
-    if (const auto size = size_in(name)) out = models_of_size(*size);
+    const auto size = size_in(name);
+    if (size) out = models_of_size(*size);
     const auto of_family = [family = family_of(name)](const std::string& one) {
         return one.starts_with(family);
     };
-    if (std::ranges::any_of(out, of_family)) std::erase_if(out, std::not_fn(of_family));
+    if (std::ranges::any_of(out, of_family))
+        std::erase_if(out, std::not_fn(of_family));
+    else if (size)
+        if (std::vector<std::string> series = of_series_of(name, *size); !series.empty())
+            out = std::move(series);
     if (out.size() > kMostNamed) out.resize(kMostNamed);
     return out;
 }
@@ -135,7 +154,7 @@ std::string model_hint(const std::string& asked) {
         is_part ? std::vector<std::string>{} : of_size_in(name);
     if (of_size.empty()) return names_like(name, all, kMostNamed);
     if (asked.find('/') == std::string::npos) return may_be_meant(of_size);
-    return fmt::format("; models of about its size: {}", fmt::join(of_size, ", "));
+    return fmt::format("; models like it: {}", fmt::join(of_size, ", "));
 }
 
 }  // namespace sluice

@@ -59,7 +59,7 @@ std::string model_note(const std::string& text);
 std::vector<std::string> models_of_size(double parameters);
 /// `; did you mean "llama-3.1-70b" or "qwen2.5-72b"?` for a name that is not there, by the size or
 /// the part of a name that it has. Who gives an organisation, too, means that very model:
-/// `; models of about its size: llama-3.1-70b, qwen2.5-72b`. "" if none is near.
+/// `; models like it: llama-3.1-70b, qwen2.5-72b`. "" if none is near.
 std::string model_hint(const std::string& name);
 
 }  // namespace sluice

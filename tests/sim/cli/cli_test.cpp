@@ -103,6 +103,8 @@ TEST_CASE("cli: mistakes are one sentence and exit 2", "[cli]") {
                   {"--recompute", "\"al\"", "full or keep_attention or none"});
     check_mistake(kPredict + "--micro-bacth 3",
                   {"unknown option \"--micro-bacth\"", "did you mean \"--micro-batch\""});
+    check_mistake(kPredict + "--hm 1TB",
+                  {"unknown option \"--hm\"", "did you mean \"--host-memory\"?"});
     check_mistake(kPredict + "--layers 29", {"--layers is 29", "1 to 28"});
     check_mistake(kPredict + "--host-memory 12XB", {"--host-memory", "12XB", "1.5TB"});
     check_mistake(kPredict + "--set link.host_to_device=5",

@@ -98,6 +98,9 @@ TEST_CASE("read model: an unknown name suggests the nearest and how to list them
     // By size, then by a part of the name.
     CHECK_THAT(read_error("70b"), ContainsSubstring("did you mean \"llama-3.1-70b\""));
     CHECK_THAT(read_error("llama-70b"), ContainsSubstring("did you mean \"llama-3.1-70b\""));
+    // Of the series, though a model of another has that size.
+    CHECK_THAT(read_error("qwen2.5-999b"),
+               ContainsSubstring("did you mean \"qwen2.5-72b\", \"qwen2.5-32b\" or"));
     CHECK_THAT(read_error("30b-a3b"), ContainsSubstring("did you mean \"qwen3-30b-a3b\""));
     CHECK_THAT(read_error("mixtral"), ContainsSubstring("did you mean \"mixtral-8x7b-v0.1\""));
     CHECK_THAT(
@@ -116,7 +119,7 @@ TEST_CASE("read model: a name of the Hub that the library has not is no missing 
                        ContainsSubstring("config.json") && !ContainsSubstring("no such file"));
     }
     CHECK_THAT(read_error("Qwen/Qwen3-8B-Base"),
-               ContainsSubstring("; models of about its size: qwen3-8b, qwen2.5-7b"));
+               ContainsSubstring("; models like it: qwen3-8b, qwen2.5-7b"));
     CHECK_THAT(read_error("meta-llama/Llama-3.3-70B-Instruct"), ContainsSubstring("llama-3.1-70b"));
     CHECK_THAT(read_error("deepseek-ai/DeepSeek-V3.2"),
                ContainsSubstring("did you mean \"deepseek-v3\"?"));
