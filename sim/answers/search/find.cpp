@@ -42,6 +42,14 @@ class LimitSearch {
     }
 
     FindAnswer run() {
+        FindAnswer out = search();
+        const std::string with = settings_that_fit(out);
+        if (!with.empty()) out.note += (out.note.empty() ? "" : "; ") + with;
+        return out;
+    }
+
+  private:
+    FindAnswer search() {
         switch (query_.sought) {
             case Sought::batch:
                 return most(batch_unit(), kMostBatch);
@@ -63,7 +71,19 @@ class LimitSearch {
         throw InternalError("fit: unknown question");
     }
 
-  private:
+    /// "with --checkpoints host it fits" where no value is enough for the given settings; else "".
+    std::string settings_that_fit(const FindAnswer& answer) const {
+        if (answer.best || !answer.other || answer.other->fits() || query_.adjust ||
+            query_.sought == Sought::model)
+            return "";
+        const Trial t = trial(answer.other->value);
+        const auto fitting = fitting_training(t.model, t.machine, t.training, true);
+        if (!fitting) return "";
+        const std::string out =
+            fmt::format("with {} it fits", setting_flags(changed_settings(t.training, *fitting)));
+        return query_.sought == Sought::batch ? out : out + "; --adjust tries such settings";
+    }
+
     double batch_unit() const {
         return static_cast<double>(std::max<std::int64_t>(1, training_.micro_batch) *
                                    training_.gpus);

@@ -50,6 +50,21 @@ TEST_CASE("fit: the largest batch fits and one more sequence does not", "[search
     CHECK(b.other->value == b.best->value + 8);
 }
 
+TEST_CASE("fit: where the settings alone are in the way, others that fit are named", "[search]") {
+    TrainingSpec training;
+    training.batch = 32;
+    training.sequence = 4096;
+    const FindAnswer none = answer(Sought::host_memory, "qwen2.5-32b", "h100-pcie", training);
+    REQUIRE(!none.best);
+    CHECK(none.note == "with --checkpoints host it fits; --adjust tries such settings");
+    const FindAnswer some =
+        answer(Sought::host_memory, "qwen2.5-32b", "h100-pcie", training, 0, true);
+    REQUIRE(some.best);
+    CHECK(some.note.empty());
+    training.checkpoints = CheckpointPlacement::host;
+    CHECK(answer(Sought::host_memory, "qwen2.5-32b", "h100-pcie", training).note.empty());
+}
+
 TEST_CASE("fit: sequence, layers and model, with a prediction on both sides", "[search]") {
     TrainingSpec one;
     one.batch = 1;
