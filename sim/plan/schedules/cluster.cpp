@@ -13,10 +13,26 @@
 namespace sluice {
 namespace {
 
-[[noreturn]] void unknown(const MachineSpec& machine, const std::string& what, const char* path,
-                          const char* field) {
-    throw InputError(fmt::format("{}: {}; give it with --set {}=NUMBER", machine.id, what, path),
-                     field);
+/// A number of the machine that is not known, in words.
+struct Unknown {
+    std::string what;
+    const char* path;
+};
+
+/// Throws InputError that names all of them, if there are any.
+void refuse_unknown(const MachineSpec& machine, std::int64_t gpus,
+                    const std::vector<Unknown>& unknown) {
+    if (unknown.empty()) return;
+    std::string what, flags;
+    for (const Unknown& one : unknown) {
+        what += (what.empty() ? "" : " and ") + one.what;
+        flags += fmt::format(" --set {}=NUMBER", one.path);
+    }
+    const bool several = unknown.size() > 1;
+    throw InputError(
+        fmt::format("{}: --gpus is {}, but {} {} not known; give {} with{}", machine.id, gpus, what,
+                    several ? "are" : "is", several ? "them" : "it", flags),
+        "gpus");
 }
 
 GpuGroup gpu_group(const MachineSpec& machine, const TrainingSpec& training) {
@@ -32,11 +48,8 @@ bool joins_gpus(const MachineSpec& machine) {
 void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus) {
     if (gpus == 1) return;
     const InterconnectSpec& interconnect = machine.interconnect;
-    if (interconnect.gpus_per_node == 0)
-        unknown(machine,
-                fmt::format("--gpus is {}, but how many GPUs a node has is not known", gpus),
-                "gpu_interconnect.gpus_per_node", "gpus");
-    if (gpus > interconnect.gpus_per_node && gpus % interconnect.gpus_per_node != 0)
+    const bool node_known = interconnect.gpus_per_node > 0;
+    if (node_known && gpus > interconnect.gpus_per_node && gpus % interconnect.gpus_per_node != 0)
         throw InputError(
             fmt::format("--gpus is {}, expected at most the {} GPUs of a node of {}, or whole "
                         "nodes: give {} "
@@ -45,16 +58,18 @@ void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus) {
                         gpus / interconnect.gpus_per_node * interconnect.gpus_per_node,
                         (gpus / interconnect.gpus_per_node + 1) * interconnect.gpus_per_node),
             "gpus");
-    const GpuGroup group{gpus, interconnect.gpus_per_node};
+    const GpuGroup group{gpus, node_known ? interconnect.gpus_per_node : gpus};
+    std::vector<Unknown> unknown;
+    if (!node_known)
+        unknown.push_back({"the number of GPUs of a node", "gpu_interconnect.gpus_per_node"});
     if (group.in_a_node() > 1 && interconnect.bus_by_gpus.empty())
-        unknown(machine, "the rate between the GPUs of a node is not known",
-                "gpu_interconnect.per_direction_gb_per_s", "settings");
+        unknown.push_back(
+            {"the rate between the GPUs of a node", "gpu_interconnect.per_direction_gb_per_s"});
     if (group.nodes() > 1 && !interconnect.has_network())
-        unknown(machine,
-                fmt::format("--gpus is {}, which needs {} nodes, but the rate of their network is "
-                            "not known",
-                            gpus, group.nodes()),
-                "network.per_gpu_gb_per_s", "gpus");
+        unknown.push_back(
+            {fmt::format("the rate of the network between its {} nodes", group.nodes()),
+             "network.per_gpu_gb_per_s"});
+    refuse_unknown(machine, gpus, unknown);
 }
 
 void check_one_host(const MachineSpec& machine, std::int64_t gpus) {

@@ -219,9 +219,15 @@ TEST_CASE("cluster: part of a second node, and unknown nodes and links, are refu
           "--gpus is 12, expected at most the 8 GPUs of a node of h100-sxm-pcie5, or whole nodes: "
           "give 8 or 16");
     CHECK(refusal(training_of(2, Sharding::full), "rtx-4090-128gb") ==
-          "rtx-4090-128gb: --gpus is 2, but how many GPUs a node has is not known; give it with "
-          "--set "
-          "gpu_interconnect.gpus_per_node=NUMBER");
+          "rtx-4090-128gb: --gpus is 2, but the number of GPUs of a node and the rate between the "
+          "GPUs of a node are not known; give them with --set "
+          "gpu_interconnect.gpus_per_node=NUMBER --set "
+          "gpu_interconnect.per_direction_gb_per_s=NUMBER");
+    TrainingSpec sixteen = training_of(16, Sharding::full);
+    CHECK(refusal(sixteen, "mi300x") ==
+          "mi300x: --gpus is 16, but the rate of the network between its 2 nodes is not known; "
+          "give it "
+          "with --set network.per_gpu_gb_per_s=NUMBER");
 }
 
 TEST_CASE("cluster: other schedules have one GPU", "[plan]") {
