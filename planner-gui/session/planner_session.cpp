@@ -165,7 +165,7 @@ void PlannerSession::compare(const PlannedScenario& planned, bool as_users_run) 
         const std::set<std::string> given = given_options(planned);
         Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
                                          others, prices, &given, as_users_run);
-        out.left_out = left_out(s.machine);
+        for (const std::string& sentence : left_out(s.machine)) out.left_out.push_back(sentence);
         for (ComparedSystem& system : out.systems) forget_operations(system.report);
         tell.send(&PlannerSession::compared, std::move(out));
     });

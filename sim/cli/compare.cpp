@@ -87,7 +87,9 @@ int run_compare(const CompareFlags& flags) {
                            flags.plan.as_users_run);
         }));
         comparisons.back().planned_too = flags.planned_too;
-        if (!flags.schedules) comparisons.back().left_out = left_out(machine.spec);
+        std::vector<std::string>& others = comparisons.back().left_out;
+        if (!flags.schedules)
+            for (const std::string& sentence : left_out(machine.spec)) others.push_back(sentence);
     }
     if (flags.svg_file)
         write_file(*flags.svg_file, to_svg(bars_picture(comparison_bars(comparisons))));

@@ -28,8 +28,11 @@ void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, b
                         [&](Schedule schedule) { return has_option(schedule, option); }))
             continue;
         throw InputError(
-            fmt::format("{} is {}, which none of the compared systems has; leave it out",
-                        option_flag(option), option_text(asked, option)));
+            fmt::format("{} is {}, which none of the compared systems has; {}leave it out",
+                        option_flag(option), option_text(asked, option),
+                        has_option(schedule_with(&ScheduleRecord::several_gpus), option)
+                            ? "compare a system that has it, by --cluster MACHINE:GPUS, or "
+                            : ""));
     }
 }
 
@@ -151,6 +154,22 @@ std::vector<Schedule> parse_schedules(const std::string& names) {
     return out;
 }
 
+std::vector<Schedule> of_the_task(std::vector<Schedule> schedules, const TrainingSpec& asked,
+                                  std::vector<std::string>& left_out) {
+    if (asked.adapter_rank == 0) return schedules;
+    std::vector<std::string_view> others;
+    std::erase_if(schedules, [&](const Schedule& schedule) {
+        const bool has = has_option(schedule, "adapter_rank");
+        if (!has) others.emplace_back(schedule->name);
+        return !has;
+    });
+    if (!others.empty())
+        left_out.push_back(
+            fmt::format("not compared, since they train no adapters alone (--adapter-rank {}): {}",
+                        asked.adapter_rank, fmt::join(others, ", ")));
+    return schedules;
+}
+
 TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
     TrainingSpec training;
     for (const Option& option : training_options())
@@ -165,14 +184,15 @@ Comparison compare(const ModelSpec& model, const MachineSpec& machine, const Tra
                    const std::vector<ClusterToCompare>& clusters, const PriceList& prices,
                    const std::set<std::string>* chosen_beside, bool as_users_run) {
     check_options(asked, schedules, !clusters.empty());
+    Comparison out;
     std::vector<TrainingSpec> trainings;
-    for (const Schedule schedule : schedules) trainings.push_back(training_of(schedule, asked));
+    for (const Schedule schedule : of_the_task(schedules, asked, out.left_out))
+        trainings.push_back(training_of(schedule, asked));
     const Wanted wanted{.band = Wanted::Band::where_it_fits,
                         .suggestions = true,
                         .prices = prices,
                         .chosen_beside = chosen_beside,
                         .as_users_run = as_users_run};
-    Comparison out;
     for (const TrainingSpec& training : trainings)
         out.systems.push_back(compare_one(model, machine, training, wanted));
     for (const ClusterToCompare& cluster : clusters)

@@ -39,7 +39,7 @@ struct ComparedSystem {
 /// empty.
 struct Comparison {
     std::vector<ComparedSystem> systems;
-    /// One sentence for each system that could not be compared.
+    /// Sentences on the systems that could not be compared.
     std::vector<std::string> left_out = {};
     bool planned_too = false;  ///< findings count systems that no program runs there today
 
@@ -74,12 +74,18 @@ std::vector<std::string> left_out(const MachineSpec& machine);
 /// "streamed,megatrain"; throws InputError if a name is unknown, empty or given twice.
 std::vector<Schedule> parse_schedules(const std::string& names);
 
+/// Without the schedules that train all weights where adapters alone are asked for: their speed is
+/// another task's. Adds a sentence on them to `left_out`.
+std::vector<Schedule> of_the_task(std::vector<Schedule> schedules, const TrainingSpec& asked,
+                                  std::vector<std::string>& left_out);
+
 /// `asked` with another schedule and its defaults for options that it does not have. Throws
 /// InputError if the other options break a rule.
 TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
-/// Predicts a step of every schedule, then of every cluster, with the same batch. A system ignores
-/// options that it does not have, and its micro-batch is at most a GPU's part of the batch.
+/// Predicts a step of every schedule that is of_the_task(), then of every cluster, with the same
+/// batch. A system ignores other options that it does not have, and its micro-batch is at most a
+/// GPU's part of the batch.
 /// `prices` are the machine's, and each system takes the plan `chosen_beside` given options, or the
 /// settings `as_users_run`, as in Wanted. Throws InputError, also if none of the systems has a
 /// changed option.

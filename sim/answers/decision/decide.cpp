@@ -166,11 +166,7 @@ void compare_others(Decision& decision) {
     asked.gpus = 1;
     std::vector<Schedule> schedules;
     std::vector<std::string> not_compared = left_out(best.machine);
-    for (const Schedule schedule : schedules_of(best.machine)) {
-        if (asked.adapter_rank > 0 && !has_option(schedule, "adapter_rank")) {
-            not_compared.push_back(fmt::format("{}: it trains no adapters alone", schedule->name));
-            continue;
-        }
+    for (const Schedule schedule : of_the_task(schedules_of(best.machine), asked, not_compared)) {
         try {
             const TrainingSpec training = training_of(schedule, asked);
             schedules.push_back(training.schedule);

@@ -99,3 +99,16 @@ TEST_CASE("compare: a training file must not name a schedule of its own", "[comp
     std::ofstream(file) << R"({"schedule": "megatrain", "batch": 4})";
     check_mistake("--training " + file, {file, "schedule is \"megatrain\"", "--schedules"});
 }
+
+TEST_CASE("compare: systems that train all weights are not ranked beside adapters", "[compare]") {
+    const std::string asked = "--layers 2 --batch 4 --adapter-rank 16 ";
+    const Result result = run(asked + "--cluster h200-sxm-pcie5:2 --json");
+    REQUIRE(result.status == 0);
+    const auto out = nlohmann::json::parse(result.output)["comparisons"][0];
+    REQUIRE(out["systems"].size() == 1);
+    CHECK(out["systems"][0]["system"] == "2 x h200-sxm-pcie5");
+    CHECK_THAT(run(asked + "--cluster h200-sxm-pcie5:2").output,
+               ContainsSubstring("not compared, since they train no adapters alone "
+                                 "(--adapter-rank 16): streamed, megatrain, "));
+    check_mistake(asked, {"--adapter-rank is 16", "--cluster MACHINE:GPUS"});
+}

@@ -201,7 +201,7 @@ TEST_CASE("report: a cluster that trains adapters is compared with no system of 
     INFO(result.output);
     CHECK(result.status == 0);
     CHECK_THAT(text_of((folder.path / "r.html").string()),
-               ContainsSubstring("it trains no adapters alone"));
+               ContainsSubstring("not compared, since they train no adapters alone"));
 }
 
 TEST_CASE("report: a machine that is owned costs its electricity, on the page and when opened",
