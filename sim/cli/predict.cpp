@@ -78,6 +78,7 @@ void add_predict(CLI::App& app, Command& chosen) {
         add_command(app, chosen, "predict", "Does it fit, how fast is it, where does the time go?",
                     run_predict);
     add_plan_flags(*command, flags->asked);
+    add_owned_flag(*command, flags->asked.scenario);
     add_json_flag(*command, flags->json);
     command
         ->add_option("--trace", flags->trace_file,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/command_line/program.h"
 #include "sim/specs/model/read_model.h"
@@ -93,8 +94,22 @@ void add_money_flags(CLI::App& command, ScenarioFlags& flags) {
 }
 
 void add_quotes_flag(CLI::App& command, ScenarioFlags& flags) {
-    for (const MoneyOption& option : money_options())
-        if (option.field == std::string_view("quotes")) add_money_flag(command, flags, option);
+    add_money_flag(command, flags, money_option("quotes"));
+}
+
+void add_owned_flag(CLI::App& command, ScenarioFlags& flags) {
+    flags.money_fields.insert("ownership");
+    command
+        .add_option_function<std::string>(
+            "--ownership",
+            [&given = flags.given.money](const std::string& text) {
+                if (text == ownership_name(Ownership::buy))
+                    throw InputError(
+                        "--ownership is buy, but this command tells no purchase; ask sluice cost");
+                given["ownership"] = text;
+            },
+            "own: the machine is yours, so that no rent is shown")
+        ->group("Money and energy");
 }
 
 PlannedScenario base_scenario(const ScenarioFlags& flags) {

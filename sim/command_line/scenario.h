@@ -45,6 +45,8 @@ void add_option_flags(CLI::App& command, std::map<std::string, std::string>& giv
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
 /// Adds --quotes, no other flag of money, for commands that choose plans and do not tell costs.
 void add_quotes_flag(CLI::App& command, ScenarioFlags& flags);
+/// Adds --ownership for a command that shows a rent unless the machine is owned.
+void add_owned_flag(CLI::App& command, ScenarioFlags& flags);
 
 /// The scenario of --scenario; empty without the flag, and of money with what the command
 /// takes. Throws InputError, like all readers here.

@@ -95,7 +95,7 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own) {
 
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes) {
     std::string out =
-        fmt::format("no nearby setting fits: {}fewer --layers or a larger machine is needed",
+        fmt::format("no nearby setting fits: {}a smaller model or a larger machine is needed",
                     none.shorter_sequence ? "a shorter --seq, " : "");
     if (none.host_memory_most > 0)
         out +=
@@ -157,15 +157,23 @@ std::string assumption_lines(const std::vector<std::string>& sentences) {
     return out;
 }
 
-std::string users_settings_line(const Prediction& prediction) {
-    const TrainingSpec& training = prediction.asked.training;
+std::string settings_line(const Prediction& prediction) {
+    const Schedule schedule = prediction.asked.training.schedule;
+    const SettingsOf of = prediction.settings_of;
+    if (schedule->ours && of != SettingsOf::users) return "";
+    const SettingsName& name = settings_name(of);
     std::vector<std::string> parts;
-    for (const auto& [field, value] : training.schedule->users_run)
-        parts.push_back(fmt::format("{} {}", field, option_text(training, training_option(field))));
-    return fmt::format("settings     {}: {}\n", settings_name(prediction.settings_of).words,
-                       training.schedule->ours ? "the plan that it chooses"
-                       : parts.empty()         ? "it has none to choose"
-                                               : fmt::format("{}", fmt::join(parts, ", ")));
+    for (const auto& [field, value] : schedule->users_run)
+        parts.push_back(fmt::format(
+            "{} {}", field, option_text(prediction.asked.training, training_option(field))));
+    const std::string of_users = schedule->ours  ? "the plan that it chooses"
+                                 : parts.empty() ? "it has none to choose"
+                                                 : fmt::format("{}", fmt::join(parts, ", "));
+    return fmt::format("settings     {}{}\n", name.words,
+                       of == SettingsOf::users
+                           ? ": " + of_users
+                           : fmt::format(" (--plan {}); --plan {} shows those of its users",
+                                         name.plan, settings_name(SettingsOf::users).plan));
 }
 
 }  // namespace sluice

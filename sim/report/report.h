@@ -31,8 +31,9 @@ std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& me
 /// The operations of the plan, one per line.
 std::string report_operations(const TimedPlan& timed);
 
-/// "settings     as its users run it: checkpoint_interval 4", a line of the text.
-std::string users_settings_line(const Prediction& prediction);
+/// Whose settings the prediction has: "settings     as its users run it: checkpoint_interval 4", a
+/// line of the text. Empty for our own plan.
+std::string settings_line(const Prediction& prediction);
 
 /// "1,208 tokens/s (5 to 95%: 1,150 to 1,260)"; without the brackets if there is no band.
 std::string speed_text(const Prediction& prediction);
@@ -47,7 +48,7 @@ std::string memory_text(const TimedPlan& timed);
 /// schedule has.
 nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
 
-/// "no nearby setting fits: fewer --layers or a larger machine is needed".
+/// "no nearby setting fits: a smaller model or a larger machine is needed".
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
 /// How the machine of that name lacks memory, and the settings that would fit.
 std::string misfit_sentence(const std::string& name, const Prediction& prediction);

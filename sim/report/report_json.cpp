@@ -106,7 +106,7 @@ void add_measurement_json(Json& out, const Measurement& measured, Seconds step) 
 }
 
 void add_cost_json(Json& out, const Prediction& r) {
-    if (!r.cost) return;
+    if (!r.has_rent()) return;
     out["usd_per_hour"] = r.cost->usd_per_hour;
     out["usd_per_hour_of"] = payment_words(*r.cost);
     if (r.cost->paid) out["gpus_paid"] = r.cost->paid->gpus;

@@ -105,6 +105,10 @@ void append_ahead(std::string& out, const Prediction& r) {
 
 void append_cost(std::string& out, const Prediction& r) {
     if (!r.cost) return;
+    if (!r.has_rent()) {
+        out += "cost         electricity alone, as the machine is yours; `sluice cost` counts it\n";
+        return;
+    }
     const auto usd = [&](Seconds step) { return format_usd(r.usd_per_million_tokens_at(step)); };
     const std::string range =
         r.band ? fmt::format(" (5 to 95%: {} to {})", usd(r.band->low), usd(r.band->high)) : "";
@@ -228,7 +232,7 @@ std::string report_text(const Prediction& prediction) {
     std::string out;
     append_heading(out, prediction);
     out += "\n";
-    if (prediction.settings_of == SettingsOf::users) out += users_settings_line(prediction);
+    out += settings_line(prediction);
     append_fit(out, prediction, prediction.advice);
     append_speed(out, prediction, prediction.band);
     append_ahead(out, prediction);

@@ -11,6 +11,7 @@
 #include "sim/simulate/node_share.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
+#include "sim/specs/scenario/purchase.h"
 
 namespace sluice {
 namespace {
@@ -67,7 +68,8 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     out.step = predict_step(plan, machine, training);
     out.plan = std::move(plan);
     out.share = node_share(out, machine);
-    out.cost = typical_rent(wanted.prices, out.share);
+    out.cost = wanted.prices.owned ? std::optional(owned(CostQuery(), out.share))
+                                   : typical_rent(wanted.prices, out.share);
     if (wanted.ahead) out.step_ahead = step_ahead(model, machine, training, out.step.seconds);
     tell(out);
     const bool fits = out.plan.fit.fits();

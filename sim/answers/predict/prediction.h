@@ -123,14 +123,18 @@ struct Prediction : TimedPlan {
     std::optional<OtherRates> other_rates;  ///< of optimizer and link, if wanted
     std::optional<Seconds> step_ahead;      ///< that clips nothing (step_ahead.h), if wanted
     StepAdvice advice;
-    NodeShare share;              ///< of its node
-    std::optional<Payment> cost;  ///< only if the machine's profile has a rent
+    NodeShare share;  ///< of its node
+    /// The typical rent, if the profile has one. Of an owned machine: no price, as no rent is paid.
+    std::optional<Payment> cost;
 
     /// Tokens/s.
     Banded speed() const {
         if (!band) return {tokens_per_s()};
         return {tokens_per_s(), tokens_per_s_at(band->high), tokens_per_s_at(band->low)};
     }
+    /// A price of an hour is known.
+    bool has_rent() const { return cost && !cost->pays_electricity(); }
+    /// Precondition: has_rent().
     double usd_per_million_tokens_at(Seconds one_step) const {
         return kMega * cost->usd_per_hour / 3600 / tokens_per_s_at(one_step);
     }

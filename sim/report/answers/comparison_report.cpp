@@ -148,7 +148,7 @@ std::string prices(const Comparison& c) {
     std::vector<std::pair<std::string, std::vector<std::string>>> systems_at;
     for (const ComparedSystem& system : c.systems) {
         const Prediction& r = system.report;
-        if (!system.fits() || !r.cost) continue;
+        if (!system.fits() || !r.has_rent()) continue;
         const auto& paid = r.cost->paid;
         const std::string price = fmt::format(
             "{} an hour{} ({})", format_usd(r.cost->usd_per_hour),

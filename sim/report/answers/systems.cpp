@@ -192,7 +192,7 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          [](auto& c) { return bound_of(c.report()).second; }},
         {"usd_per_million_tokens", "$ a million", Unit::usd, where_it_fits([](auto& c) -> Cell {
              const Prediction& r = c.report();
-             return r.cost ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
+             return r.has_rent() ? Cell(r.usd_per_million_tokens_at(r.step.seconds)) : Cell();
          }),
          "at the typical rent of its GPUs"},
         ColumnOf<Compared>("confidence", "confidence", [](auto& c) {

@@ -102,6 +102,7 @@ std::vector<MoneyOption> declare_money_options() {
 
 PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& query) {
     PriceList prices = price_list(profile, query.quotes);
+    prices.owned = query.owns();
     if (!query.offer) return prices;
     const std::string name = find_offer(prices, *query.offer, profile.id).name;
     std::erase_if(prices.offers, [&](const Offer& one) { return one.name != name; });

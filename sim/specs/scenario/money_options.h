@@ -44,7 +44,8 @@ struct CostQuery {
 };
 
 /// The prices by which plans are chosen: the machine's, with the quotes for it; of rents the named
-/// offer alone, if one is named. Throws InputError where the machine has no such offer.
+/// offer alone, if one is named. They know whether the machine is the user's own. Throws InputError
+/// where the machine has no such offer.
 PriceList prices_to_choose_by(const MachineProfile& profile, const CostQuery& query);
 
 /// `usd_per_hour`, `--usd-per-hour`.

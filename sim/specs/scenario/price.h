@@ -62,6 +62,7 @@ struct PriceList {
     std::string gpu_source;
     std::vector<SystemPrice> systems;  ///< the quoted ones if there are any, else the profile's
     bool systems_quoted = false;
+    bool owned = false;         ///< the user has the machine, so that its rents are paid by nobody
     double memory_gb = 0;       ///< of the host; in an orderable size if the user gives it
     std::string unpriced = {};  ///< host memory that no price includes: unpriced_memory()
 

@@ -179,8 +179,12 @@ std::string money_flags(const PlannedScenario& planned) {
 
 std::string command_line(const PlannedScenario& planned, const std::string& command) {
     PlannedScenario told = planned;
+    const auto is_taken = [&](const auto& one) {
+        return one.first == "quotes" || (command == "predict" && one.first == "ownership" &&
+                                         one.second == ownership_name(Ownership::own));
+    };
     if (command != "cost")
-        std::erase_if(told.money, [](const auto& one) { return one.first != "quotes"; });
+        std::erase_if(told.money, [&](const auto& one) { return !is_taken(one); });
     return (command == "predict" ? "./dev predict" : "./dev run sluice " + command) +
            scenario_flags(told) + " --plan given" + money_flags(told);
 }

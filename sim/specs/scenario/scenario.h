@@ -75,7 +75,8 @@ std::string scenario_flags(const PlannedScenario& planned);
 /// " --tokens 5e9 --quotes bids.csv", quoted for a shell.
 std::string money_flags(const PlannedScenario& planned);
 /// "./dev predict --model ... --batch 32", quoted for a shell. `command` may be another command
-/// that takes a scenario's flags and --plan. Its one money flag is --quotes, unless it is "cost".
+/// that takes a scenario's flags and --plan. Its one money flag is --quotes, unless it is "cost";
+/// "predict" also has --ownership own.
 std::string command_line(const PlannedScenario& planned, const std::string& command = "predict");
 
 }  // namespace sluice

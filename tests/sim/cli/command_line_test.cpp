@@ -65,6 +65,12 @@ TEST_CASE("cli: another system is predicted as its users run it", "[cli]") {
     CHECK(fastest["training"]["recompute"] == "none");
     CHECK_THAT(run_sluice(resident + "--plan users").output,
                ContainsSubstring("settings     as its users run it: recompute full"));
+    CHECK_THAT(run_sluice(resident + "--plan auto").output,
+               ContainsSubstring("settings     fastest plan (--plan auto); --plan users shows "));
+    CHECK_THAT(run_sluice(resident + "--plan given").output,
+               ContainsSubstring("settings     as given (--plan given); --plan users shows "));
+    CHECK_THAT(run_sluice("predict --model qwen2.5-7b --layers 2 --machine h200-sxm-pcie5").output,
+               !ContainsSubstring("settings     "));
     check_sluice_mistake("cost --model qwen2.5-7b --machine h200-sxm-pcie5 --plan users",
                          {"--plan is \"users\"", "given or auto"});
     check_sluice_mistake("predict --machine h200-sxm-pcie5 --model " + std::string(100'000, 'x'),

@@ -55,7 +55,7 @@ TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate
 TEST_CASE("suggestions: messages use the chosen units", "[simulate]") {
     const auto in_bytes = [](double bytes) { return fmt::format("{:.0f} B", bytes); };
     CHECK(no_suggestion_text({true, 1000}, in_bytes) ==
-          "no nearby setting fits: a shorter --seq, fewer --layers or a larger machine is needed "
+          "no nearby setting fits: a shorter --seq, a smaller model or a larger machine is needed "
           "(this one has 1000 B of host memory at most)");
 }
 
@@ -64,9 +64,10 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     c.machine.host.memory_capacity = 12'000'000'000;
     c.machine.host.memory_capacity_most = 15'000'000'000;
     c.machine.gpu.memory_capacity = 12'000'000'000;
-    CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
-          "no nearby setting fits: fewer --layers or a larger machine is needed (this one has 15.0 "
-          "GB of host memory at most)");
+    CHECK(
+        no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
+        "no nearby setting fits: a smaller model or a larger machine is needed (this one has 15.0 "
+        "GB of host memory at most)");
     // The model itself would fit, a sequence of that length does not; shorter than 1,024 tokens
     // is not tried.
     c = Case();
@@ -75,6 +76,6 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     c.training.batch = 1;
     c.training.schedule = Schedule("megatrain");
     CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
-          "no nearby setting fits: a shorter --seq, fewer --layers or a "
+          "no nearby setting fits: a shorter --seq, a smaller model or a "
           "larger machine is needed");
 }

@@ -105,7 +105,7 @@ TEST_CASE("compare: nothing near fits is stated as such", "[compare]") {
     c.systems[0].report.advice.suggestions.clear();
     c.systems[0].suggested_tokens_per_s.reset();
     CHECK(misfit_words(c, c.systems[0]).back() ==
-          "no nearby setting fits: fewer --layers or a larger machine is needed");
+          "no nearby setting fits: a smaller model or a larger machine is needed");
 }
 
 TEST_CASE("compare: the trend goes from the first to the last count at which a system fits",

@@ -87,6 +87,10 @@ TEST_CASE("planned scenario: its command line, quoted for a shell", "[scenario]"
           "gh200-480gb --batch 32 --micro-batch 16 --plan given");
     CHECK_THAT(command_line(scenario, "cost"), ContainsSubstring("./dev run sluice cost --model"));
     CHECK_THAT(command_line(scenario, "cost"), ContainsSubstring("--tokens 5e9"));
+    scenario.money["ownership"] = "own";
+    CHECK_THAT(command_line(scenario), ContainsSubstring("--plan given --ownership own"));
+    scenario.money["ownership"] = "buy";
+    CHECK_THAT(command_line(scenario), !ContainsSubstring("--ownership"));
 }
 
 TEST_CASE("planned scenario: every money option has a flag and a help", "[scenario]") {
