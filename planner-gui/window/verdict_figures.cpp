@@ -127,7 +127,7 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
-    set(energy_, (ceiling ? tr("at most %1 kWh") : tr("%1 kWh")).arg(amount(run.kwh->value)),
+    set(energy_, (ceiling ? tr("%1 kWh at full power") : tr("%1 kWh")).arg(amount(run.kwh->value)),
         (ceiling                                   ? tr("at most %1 W")
          : run.kwh_scope == EnergyScope::gpu_alone ? tr("%1 W on average, without the host")
                                                    : tr("%1 W on average"))

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/base/input_error.h"
+#include "sim/simulate/node_share.h"
 
 namespace sluice {
 namespace {
@@ -75,14 +76,27 @@ void compare_ways(CostAnswer& answer, const Prediction& report, const MachineSpe
                    bought->payment.price_usd, query.terms);
 }
 
-/// Why the plan pays for that part of its node.
-void say_what_is_paid_for(CostAnswer& answer, const Prediction& r, const MachineSpec& machine) {
-    const NodeShare& share = r.share;
+/// The owned machine has the host memory and the GPUs that it has, whatever a node is sold with.
+NodeShare share_of_owned(const Prediction& r, MachineSpec machine,
+                         const std::optional<Payment>& payment) {
+    NodeShare out = r.share;
+    if (payment && payment->paid && out.nodes() == 1) out.node_gpus = payment->paid->gpus;
+    machine.host.node_memory = machine.host.memory_capacity;
+    out.host_memory =
+        memory_share(r.plan.fit.host.peak.bytes, r.asked.training, machine).host_memory;
+    return out;
+}
+
+/// Why the plan pays for that part of its node; what it leaves free of an owned machine.
+void say_what_is_paid_for(CostAnswer& answer, const Prediction& r, const MachineSpec& machine,
+                          bool owned) {
+    const NodeShare share = owned ? share_of_owned(r, machine, answer.payment) : r.share;
     if (share.node_gpus == 0) {
-        answer.assumptions.push_back(fmt::format(
-            "how many GPUs share the host is not known, so only the GPUs are paid for, although "
-            "the step uses {} of host memory; give --set host.gpus=NUMBER",
-            format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
+        if (!owned)
+            answer.assumptions.push_back(fmt::format(
+                "how many GPUs share the host is not known, so only the GPUs are paid for, "
+                "although the step uses {} of host memory; give --set host.gpus=NUMBER",
+                format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
         return;
     }
     if (share.node_gpus == 1) return;
@@ -91,12 +105,15 @@ void say_what_is_paid_for(CostAnswer& answer, const Prediction& r, const Machine
          {NodePart::gpus, NodePart::host_memory, NodePart::cores, NodePart::host_bandwidth})
         shares += fmt::format("{}{} of its {}", shares.empty() ? "" : ", ",
                               format_percent(share.share_of(part)), node_part_name(part));
-    answer.assumptions.push_back(fmt::format(
-        "a node has {:g} GPUs and {} of host memory, of which the plan takes {}", share.node_gpus,
-        format_bytes(static_cast<double>(machine.host.node_memory)), shares));
-    answer.assumptions.emplace_back(
-        "a rent pays for the largest of these shares, in whole GPUs, or for what --gpus-paid "
-        "gives");
+    const Bytes memory = owned ? machine.host.memory_capacity : machine.host.node_memory;
+    answer.assumptions.push_back(
+        fmt::format("{} has {:g} GPUs and {} of host memory, of which the plan takes {}",
+                    owned ? "your machine" : "a node", share.node_gpus,
+                    format_bytes(static_cast<double>(memory)), shares));
+    if (!owned)
+        answer.assumptions.emplace_back(
+            "a rent pays for the largest of these shares, in whole GPUs, or for what --gpus-paid "
+            "gives");
 }
 
 /// Counts the power of all GPUs that are paid for; each has its part of the host's power.
@@ -232,7 +249,7 @@ CostAnswer answer_cost(const Prediction& report, const MachineSpec& machine,
     const bool any_price = answer.payment || !answer.others.empty();
     if (answer.payment && !answer.payment->unpriced.empty())
         answer.assumptions.push_back(answer.payment->unpriced);
-    if (any_price) say_what_is_paid_for(answer, report, machine);
+    if (any_price) say_what_is_paid_for(answer, report, machine, query.owns());
     if (answer.payment && (answer.payment->ownership == Ownership::buy || answer.can_break_even()))
         answer.assumptions.push_back(fmt::format(
             "bought: whole machines for {:g} years at {} interest, {} of the price back at the "

@@ -69,7 +69,8 @@ struct CostAnswer {
     std::vector<std::string> assumptions;  ///< about price and power
 };
 
-/// "costs no more than renting after 27 months with ... hours of training", or why it never does.
+/// "costs no more than renting after 27 months with ... hours of training", or why it never does;
+/// "; all of its $530,019 exceeds the budget of $25,000".
 /// Precondition: can_break_even().
 std::string buying_words(const CostAnswer& answer);
 
@@ -106,8 +107,9 @@ std::string format_banded(const Banded& number, const char* unit);
 /// "17.2 hours (5 to 95%: 11.4 to 25.5)" for 0.717 days; from two days on in days.
 std::string format_days(const Banded& days);
 
-/// "4,935 kWh (5 to 95%: 1,185 to 7,243)", "at most 4,935 kWh", "980 kWh for the GPU alone", "980
-/// kWh for the 4 GPUs that are paid for, without their host".
+/// "4,935 kWh (5 to 95%: 1,185 to 7,243)", the same with " at full power" where datasheets give the
+/// power, "980 kWh for the GPU alone", "980 kWh for the 4 GPUs that are paid for, without their
+/// host".
 std::string format_kwh(const RunCost& run);
 
 /// "$0.24 (5 to 95%: $0.20 to $0.31)".

@@ -14,9 +14,7 @@ std::string few_digits(double value) {
     return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
 }
 
-}  // namespace
-
-std::string buying_words(const CostAnswer& answer) {
+std::string break_even_words(const CostAnswer& answer) {
     const double years = answer.terms.years;
     if (answer.break_even && answer.break_even->months <= 12 * years)
         return fmt::format(
@@ -30,11 +28,22 @@ std::string buying_words(const CostAnswer& answer) {
     return fmt::format("costs more than renting in all of its {:g} years", years);
 }
 
+}  // namespace
+
+std::string buying_words(const CostAnswer& answer) {
+    const std::string out = break_even_words(answer);
+    const std::optional<double>& budget = answer.limits.usd;
+    const double usd = answer.bought->run.spent.value;
+    if (!budget || usd <= *budget) return out;
+    return fmt::format("{}; all of its {} exceeds the budget of {}", out, format_usd(usd),
+                       format_usd(*budget));
+}
+
 std::string format_kwh(const RunCost& run) {
     const std::string kwh = format_banded(*run.kwh, "kWh");
     switch (run.kwh_scope) {
         case EnergyScope::ceiling:
-            return "at most " + kwh;
+            return kwh + " at full power";
         case EnergyScope::gpu_alone:
             return run.kwh_gpus == 1
                        ? kwh + " for the GPU alone"

@@ -97,24 +97,28 @@ void append_side_by_side(std::string& out, const std::optional<FullNode>& togeth
     out += "\n";
 }
 
-Table payments_table(const std::vector<PaidRun>& payments) {
+/// A purchase or a contract meets a budget if all that is committed is within it.
+Table payments_table(const std::vector<PaidRun>& payments, const RunLimits& limits) {
     const auto origin = [](const PaidRun& one) { return one.payment.origin; };
-    return table_of<PaidRun>(
-        payments,
-        {{"name", "other ways to pay", [](auto& one) { return one.payment.name; }},
-         {"origin", "", origin},
-         {"gpus_paid", "GPUs paid", Unit::whole,
-          [](auto& one) { return one.payment.paid ? Cell(one.payment.paid->gpus) : Cell(); }},
-         {"tokens_per_s", "", Unit::whole, [](auto& one) { return one.run.tokens_per_s; }},
-         {"usd_per_hour", "$ an hour", Unit::usd, [](auto& one) { return one.run.usd_per_hour; }},
-         {"usd_per_million_tokens.value", "$ a million", Unit::usd,
-          [](auto& one) { return one.run.usd_per_million_tokens.value; }},
-         {"usd_per_million_tokens.{}_percent", "", Unit::usd,
-          [](auto& one) { return range_of(one.run.usd_per_million_tokens); }},
-         {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.run.usd.value; }},
-         {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.run.usd); }},
-         {"committed_usd", "$ you commit to", Unit::usd, &PaidRun::committed_usd},
-         {"", "price is", origin}});
+    std::vector<ColumnOf<PaidRun>> columns = {
+        {"name", "other ways to pay", [](auto& one) { return one.payment.name; }},
+        {"origin", "", origin},
+        {"gpus_paid", "GPUs paid", Unit::whole,
+         [](auto& one) { return one.payment.paid ? Cell(one.payment.paid->gpus) : Cell(); }},
+        {"tokens_per_s", "", Unit::whole, [](auto& one) { return one.run.tokens_per_s; }},
+        {"usd_per_hour", "$ an hour", Unit::usd, [](auto& one) { return one.run.usd_per_hour; }},
+        {"usd_per_million_tokens.value", "$ a million", Unit::usd,
+         [](auto& one) { return one.run.usd_per_million_tokens.value; }},
+        {"usd_per_million_tokens.{}_percent", "", Unit::usd,
+         [](auto& one) { return range_of(one.run.usd_per_million_tokens); }},
+        {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.run.usd.value; }},
+        {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.run.usd); }},
+        {"committed_usd", "$ you commit to", Unit::usd, &PaidRun::committed_usd}};
+    if (limits.any())
+        columns.push_back({"meets", "meets limits", Unit::flag,
+                           [&](auto& one) { return meets(limits, one.run, true); }});
+    columns.push_back({"", "price is", origin});
+    return table_of<PaidRun>(payments, columns);
 }
 
 Json banded_json(const Banded& number) {
@@ -146,13 +150,13 @@ Json energy_json(const CostAnswer& answer, const RunCost& cost) {
             {"step_j", step_j}};
 }
 
-Json full_node_json(const FullNode& together) {
+Json full_node_json(const FullNode& together, const RunLimits& limits) {
     Json out = {{"jobs", together.jobs},
                 {"limited_by", node_part_name(together.limit)},
                 {"tokens_per_s_of_each", together.tokens_per_s},
                 {"speed_of_one_alone", together.of_alone}};
     out["payment_of_each"] =
-        together.paid ? to_json(payments_table({*together.paid}), true).front() : Json();
+        together.paid ? to_json(payments_table({*together.paid}, limits), true).front() : Json();
     return out;
 }
 
@@ -177,7 +181,7 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
     else
         out +=
             "energy   not known: the profile has neither calibrated energy nor the GPU's power\n";
-    if (!answer.others.empty()) out += "\n" + to_text(payments_table(answer.others));
+    if (!answer.others.empty()) out += "\n" + to_text(payments_table(answer.others, answer.limits));
     out += "\nassumed:\n";
     for (const std::string& assumption : answer.assumptions)
         out += fmt::format("  {}\n", assumption);
@@ -201,10 +205,11 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
                                         : Json();
     out["payment"] =
         answer.payment
-            ? to_json(payments_table({PaidRun{*answer.payment, answer.run}}), true).front()
+            ? to_json(payments_table({PaidRun{*answer.payment, answer.run}}, answer.limits), true)
+                  .front()
             : Json();
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
-    out["other_payments"] = to_json(payments_table(answer.others), true);
+    out["other_payments"] = to_json(payments_table(answer.others, answer.limits), true);
     out["rents_usd_per_million_tokens"] = answer.rents ? Json{{"taken", answer.rents->value},
                                                               {"least", answer.rents->low},
                                                               {"most", answer.rents->high}}
@@ -213,7 +218,7 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
                                                  {"training_hours", answer.break_even->hours}}
                                           : Json();
     out["purchase_missing"] = answer.missing.empty() ? Json() : Json(answer.missing);
-    out["side_by_side"] = together ? full_node_json(*together) : Json();
+    out["side_by_side"] = together ? full_node_json(*together, answer.limits) : Json();
     out["owner"] = {{"years", answer.terms.years},
                     {"utilization", answer.terms.utilization},
                     {"interest", answer.terms.interest},
@@ -228,7 +233,7 @@ std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& to
     std::vector<PaidRun> all = answer.others;
     if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
     if (together && together->jobs > 1 && together->paid) all.push_back(*together->paid);
-    return to_csv(payments_table(all));
+    return to_csv(payments_table(all, answer.limits));
 }
 
 }  // namespace sluice

@@ -33,7 +33,7 @@ Cell kwh_cell(const CostAnswer& cost) {
     const RunCost& run = cost.run;
     if (!run.kwh) return {};
     const Cell out = days_or_kwh(*run.kwh);
-    const std::string words = run.kwh_scope == EnergyScope::ceiling ? "at most " + out.shown
+    const std::string words = run.kwh_scope == EnergyScope::ceiling ? out.shown + " at full power"
                               : run.kwh_scope == EnergyScope::gpu_alone
                                   ? out.shown + " without host"
                                   : out.shown;

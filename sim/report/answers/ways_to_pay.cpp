@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/answers/cost/full_node.h"
+#include "sim/answers/cost/run_limits.h"
 #include "sim/base/format.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/chart_parts.h"
@@ -187,31 +188,34 @@ Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>&
     const std::size_t alone = ways.size();
     if (together && together->paid && together->jobs > 1)
         ways.push_back({way_of(together->paid->payment), &*together->paid});
-    Table out = table_of<Paying>(
-        ways,
-        {{"way", "", [](auto& one) { return heading_of(one.way); }},
-         {"name", "way to pay",
-          [](auto& one) { return one.run ? Cell(one.run->payment.name) : Cell("not known"); }},
-         {"gpus_paid", "GPUs paid", Unit::number, if_priced([](auto& one) {
-              return one.payment.paid ? Cell(one.payment.paid->gpus) : Cell();
-          })},
-         {"tokens_per_s", "tokens/s", Unit::whole,
-          if_priced([](auto& one) { return one.run.tokens_per_s; })},
-         {"usd_per_hour", "$ an hour", Unit::usd,
-          if_priced([](auto& one) { return one.run.usd_per_hour; })},
-         {"usd_per_million_tokens", "$ a million", Unit::usd,
-          if_priced([](auto& one) { return one.run.usd_per_million_tokens.value; })},
-         {"days", "days", Unit::number, if_priced([](auto& one) {
-              return Cell(one.run.days.value).shown_as(fmt::format("{:.3g}", one.run.days.value));
-          })},
-         {"run_usd", "$ the run", Unit::usd,
-          if_priced([](auto& one) { return one.run.usd.value; })},
-         {"committed_usd", "$ you commit to", Unit::usd,
-          if_priced([](auto& one) { return one.committed_usd(); })},
-         {"price_of", "price is", [](auto& one) {
-              return one.run ? Cell(one.run->payment.origin)
-                             : Cell(one.missing).shown_as(fields_for_flags(one.missing));
-          }}});
+    std::vector<ColumnOf<Paying>> columns = {
+        {"way", "", [](auto& one) { return heading_of(one.way); }},
+        {"name", "way to pay",
+         [](auto& one) { return one.run ? Cell(one.run->payment.name) : Cell("not known"); }},
+        {"gpus_paid", "GPUs paid", Unit::number, if_priced([](auto& one) {
+             return one.payment.paid ? Cell(one.payment.paid->gpus) : Cell();
+         })},
+        {"tokens_per_s", "tokens/s", Unit::whole,
+         if_priced([](auto& one) { return one.run.tokens_per_s; })},
+        {"usd_per_hour", "$ an hour", Unit::usd,
+         if_priced([](auto& one) { return one.run.usd_per_hour; })},
+        {"usd_per_million_tokens", "$ a million", Unit::usd,
+         if_priced([](auto& one) { return one.run.usd_per_million_tokens.value; })},
+        {"days", "days", Unit::number, if_priced([](auto& one) {
+             return Cell(one.run.days.value).shown_as(fmt::format("{:.3g}", one.run.days.value));
+         })},
+        {"run_usd", "$ the run", Unit::usd, if_priced([](auto& one) { return one.run.usd.value; })},
+        {"committed_usd", "$ you commit to", Unit::usd,
+         if_priced([](auto& one) { return one.committed_usd(); })},
+        {"price_of", "price is", [](auto& one) {
+             return one.run ? Cell(one.run->payment.origin)
+                            : Cell(one.missing).shown_as(fields_for_flags(one.missing));
+         }}};
+    if (answer.limits.any())
+        columns.insert(columns.end() - 1,
+                       {"meets", "meets limits", Unit::flag,
+                        if_priced([&](auto& one) { return meets(answer.limits, one.run, true); })});
+    Table out = table_of<Paying>(ways, columns);
     for (std::size_t i = 0; i < ways.size(); ++i) {
         Row& row = out.rows[i];
         const bool first = i == 0 || ways[i].way != ways[i - 1].way || i == alone;

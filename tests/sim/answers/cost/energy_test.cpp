@@ -177,7 +177,7 @@ TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cos
          {"a million tokens, at $39.80 an hour\n         pays for 8 of 8 GPUs", "1.00 B tokens: $",
           "AWS p5e capacity block, rented, 2026-05-25, the lower median of 6 rents from $3.50 to "
           "$13.78",
-          "(5 to 95%: $", "at most", "not measured", "tokens/s a watt", "Nebius on-demand",
+          "(5 to 95%: $", "at full power, ", "not measured", "tokens/s a watt", "Nebius on-demand",
           "give --node-usd"})
         CHECK_THAT(result.output, ContainsSubstring(part));
     CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb --json").output,
@@ -194,6 +194,24 @@ TEST_CASE("cost: the program says whether deadline and budget are met", "[cost]"
         ContainsSubstring("limits   It ends ") && ContainsSubstring(" more than the budget.\n"));
     CHECK_THAT(run_sluice(cost + "--days 0.5 --json").output,
                ContainsSubstring("\"meets\": false"));
+}
+
+TEST_CASE("cost: a purchase meets a budget if its price does", "[cost]") {
+    const std::string cost =
+        "cost --model qwen2.5-7b --layers 4 --machine b200-sxm --plan given --budget-usd ";
+    CHECK_THAT(run_sluice(cost + "25000").output,
+               ContainsSubstring("exceeds the budget of $25,000"));
+    std::size_t rents = 0, of_years = 0;
+    const auto answer = nlohmann::json::parse(run_sluice(cost + "25000 --json").output);
+    for (const auto& one : answer["other_payments"]) {
+        const bool for_years = one["name"] == "bought" || one["name"] == "three-year contract";
+        INFO(one.dump());
+        CHECK(one["meets"] == !for_years);
+        ++(for_years ? of_years : rents);
+    }
+    CHECK(rents > 0);
+    CHECK(of_years == 2);
+    CHECK_THAT(run_sluice(cost + "1e6").output, !ContainsSubstring("exceeds the budget"));
 }
 
 TEST_CASE("cost: mistakes are one sentence", "[cost]") {

@@ -72,6 +72,33 @@ TEST_CASE("side by side: an own machine has the GPUs that it has", "[cost]") {
     CHECK(jobs() == 0);  // it shares the machine with no other
 }
 
+TEST_CASE("side by side: shares of an own machine are of the host memory that it has", "[cost]") {
+    // The node is sold with 1.536 TB and 8 GPUs.
+    const std::string cost =
+        "cost --model qwen2.5-7b --layers 8 --machine h100-pcie --plan given --host-memory 128GB ";
+    CHECK_THAT(run_sluice(cost + "--ownership own --set host.gpus=2").output,
+               ContainsSubstring("your machine has 2 GPUs and 128.0 GB of host memory, of which "
+                                 "the plan takes 50% of its GPUs, 34% of its host memory") &&
+                   !ContainsSubstring("a rent pays"));
+    CHECK_THAT(run_sluice(cost + "--ownership own --gpus-paid 4").output,
+               ContainsSubstring("your machine has 4 GPUs and 128.0 GB of host memory, of which "
+                                 "the plan takes 25% of its GPUs, 34% of its host memory"));
+    CHECK_THAT(run_sluice(cost).output,
+               ContainsSubstring("a node has 8 GPUs and 1.54 TB of host memory"));
+}
+
+TEST_CASE("cost: a prediction shows no rent of an own machine", "[cost]") {
+    const std::string predict =
+        "predict --model qwen2.5-7b --layers 8 --machine h100-pcie --plan given ";
+    CHECK_THAT(run_sluice(predict).output, ContainsSubstring("cost         $"));
+    CHECK_THAT(run_sluice(predict + "--ownership own").output,
+               ContainsSubstring("cost         electricity alone, as the machine is yours") &&
+                   !ContainsSubstring("$"));
+    CHECK_THAT(run_sluice(predict + "--ownership own --json").output, !ContainsSubstring("usd"));
+    check_sluice_mistake(predict + "--ownership buy", {"--ownership is buy", "sluice cost"});
+    check_sluice_mistake(predict + "--ownership mine", {"--ownership is \"mine\"", "own"});
+}
+
 TEST_CASE("side by side: a purchase in parts has the GPUs that are paid for", "[cost]") {
     const std::string cost =
         "cost --model qwen2.5-7b --layers 8 --machine mi300x --plan given --batch 8 ";

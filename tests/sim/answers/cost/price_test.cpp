@@ -158,7 +158,7 @@ TEST_CASE("run cost: kWh from the least of a fast step to the most of a slow one
     CHECK(run.kwh->low == Approx(0.2));
     CHECK(run.kwh->high == Approx(2));
     // Dollars and days are of the centre, too.
-    CHECK(format_kwh(run) == "at most 1 kWh (5 to 95%: 0.2 to 2)");
+    CHECK(format_kwh(run) == "1 kWh (5 to 95%: 0.2 to 2) at full power");
     energy.scope = EnergyScope::gpu_alone;
     const auto words = [&] {
         return format_kwh(run_cost(thousand_tokens_a_second(), Payment(), 3.6e6, energy, {}));
