@@ -124,7 +124,7 @@ struct Prediction : TimedPlan {
     std::optional<Seconds> step_ahead;      ///< that clips nothing (step_ahead.h), if wanted
     StepAdvice advice;
     NodeShare share;  ///< of its node
-    /// The typical rent, if the profile has one. Of an owned machine: no price, as no rent is paid.
+    /// The typical rent, if the profile has one. An owned machine has no price, as no rent is paid.
     std::optional<Payment> cost;
 
     /// Tokens/s.

@@ -98,7 +98,7 @@ TEST_CASE("read model: an unknown name suggests the nearest and how to list them
     // By size, then by a part of the name.
     CHECK_THAT(read_error("70b"), ContainsSubstring("did you mean \"llama-3.1-70b\""));
     CHECK_THAT(read_error("llama-70b"), ContainsSubstring("did you mean \"llama-3.1-70b\""));
-    // Of the series, though a model of another has that size.
+    // A series comes before other models of that size.
     CHECK_THAT(read_error("qwen2.5-999b"),
                ContainsSubstring("did you mean \"qwen2.5-72b\", \"qwen2.5-32b\" or"));
     CHECK_THAT(read_error("30b-a3b"), ContainsSubstring("did you mean \"qwen3-30b-a3b\""));
