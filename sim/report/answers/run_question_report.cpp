@@ -116,6 +116,22 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
                                    scenario_flags(run), machines, money_flags(run));
 }
 
+/// The cheapest purchase within a budget that ends in time.
+std::string purchase_words(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    if (!question.limits.usd) return "";
+    const RunWay* best = nullptr;
+    for (const RunWay& one : ways)
+        if (one.is_bought() && meets(question, one) &&
+            (best == nullptr || one.run.spent.value < best->run.spent.value))
+            best = &one;
+    const std::string limits = limits_name(question.limits);
+    if (best == nullptr)
+        return fmt::format(" No machine whose purchase price is known meets {} if it is bought.",
+                           limits);
+    return fmt::format(" The cheapest purchase that meets {}: {}, {}.", limits,
+                       format_gpus(best->gpus(), best->machine()), time_and_money(*best));
+}
+
 }  // namespace
 
 Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
@@ -186,6 +202,7 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     if (const std::string limits = limits_name(question.limits); !limits.empty() && fitting > 0)
         out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
     out += ".";
+    if (fitting > 0) out += purchase_words(question, ways);
     for (const PlannedMachine& one : unfitting) without.insert(one.machine);
     const auto add = [&](const char* sentence, const std::set<std::string>& names) {
         if (!names.empty()) out += fmt::format(" {}: {}.", sentence, fmt::join(names, ", "));
@@ -244,8 +261,8 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
                                   format_count(asked.parameters), task_name(question.task),
                                   tokens_words(question), limits_words(question.limits));
     out += fmt::format(
-        "{} tokens a step, in sequences of {}; each way with its fastest settings; nodes are "
-        "doubled until a run ends in time and more cost no less\n",
+        "{} tokens a step, in sequences of {}; each way with its fastest settings; clusters of "
+        "1, 2, 4, ... nodes are tried until one ends in time and the next costs no less\n",
         format_thousands(static_cast<double>(asked.training.tokens())),
         format_thousands(static_cast<double>(asked.training.sequence)));
     if (const std::string own = misfit_lines(misfits, true, ""); !own.empty()) out += "\n" + own;

@@ -57,6 +57,32 @@ TEST_CASE("run question: cheapest, fastest and another machine within deadline a
     CHECK(names(question, ways) == std::vector<std::string>{"cheap", "fast", "other"});
 }
 
+TEST_CASE("run question: with a budget, the cheapest purchase within it is named", "[search]") {
+    const auto bought = [](const std::string& machine, double days, double usd) {
+        RunWay out = way(machine, days, usd);
+        auto answer = std::make_shared<ScenarioAnswer>();
+        answer->planned.machine.machine = machine;
+        answer->cost.payment.emplace().ownership = Ownership::buy;
+        out.answer = answer;
+        out.run.usd_at_once = usd - 10;
+        return out;
+    };
+    std::vector<RunWay> ways = {way("rented", 10, 100), bought("late", 40, 3000),
+                                bought("dear", 5, 9000), bought("small", 20, 4000),
+                                bought("dearer", 10, 30000)};
+    RunQuestion question;
+    question.limits.days = 30;
+    CHECK_THAT(ways_summary(question, ways), !ContainsSubstring("purchase"));
+    question.limits.usd = 10'000;
+    CHECK_THAT(ways_summary(question, ways),
+               ContainsSubstring("The cheapest purchase that meets the deadline and the budget: "
+                                 "small, 20 days, $4,000, of which $3,990 buy it"));
+    question.limits.usd = 3500;
+    CHECK_THAT(ways_summary(question, ways),
+               ContainsSubstring("No machine whose purchase price is known meets the deadline and "
+                                 "the budget if it is bought."));
+}
+
 TEST_CASE("run question: with the most tokens, those that train the most", "[search]") {
     const auto most = [](const std::string& machine, double tokens) {
         RunWay out = way(machine, 10, 100);
