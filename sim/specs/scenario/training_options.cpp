@@ -106,7 +106,7 @@ std::vector<Option> declare_training_options() {
     options.push_back(with_zero(
         option<&T::host_gradient_slabs>("host_gradient_slabs", "layers", 0, 1024,
                                         "pinned layer gradients that wait for the optimizer"),
-        "the schedule's own (streamed 4, megatrain 12)"));
+        "streamed 4, megatrain 12"));
     options.push_back(
         option<&T::compute>("compute", "", 0, 1, "precision of the layers' matrix products",
                             {{"bf16", index(Compute::bf16)}, {"fp8", index(Compute::fp8)}}));
