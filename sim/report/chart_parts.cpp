@@ -228,8 +228,7 @@ std::vector<std::optional<Box>> label_places(const std::vector<LabelledPoint>& p
         taken.push_back({dot.x - radius, dot.y - radius, 2 * radius, 2 * radius});
     const auto is_free = [&](const Box& box) {
         return plot.contains(box) &&
-               std::ranges::none_of(taken, [&](const Box& one) { return one.touches(box); }) &&
-               std::ranges::none_of(lines, [&](const Line& line) { return crosses(box, line); });
+               std::ranges::none_of(taken, [&](const Box& one) { return one.touches(box); });
     };
     std::vector<std::optional<Box>> out;
     for (const LabelledPoint& point : points) {
@@ -241,9 +240,13 @@ std::vector<std::optional<Box>> label_places(const std::vector<LabelledPoint>& p
         const auto is_place = [&](const Box& box) {
             const double own = distance(box, point.point);
             return is_free(box) &&
+                   std::ranges::none_of(lines,
+                                        [&](const Line& line) { return crosses(box, line); }) &&
                    std::ranges::none_of(dots, [&](Point dot) { return distance(box, dot) < own; });
         };
-        const auto place = std::ranges::find_if(boxes, is_place);
+        auto place = std::ranges::find_if(boxes, is_place);
+        if (place == boxes.end() && point.must_be_named)
+            place = std::ranges::find_if(boxes, is_free);
         out.push_back(place == boxes.end() ? std::nullopt : std::optional(*place));
         if (!out.back() && point.must_be_named)
             out.back() = Box{std::max(plot.x, std::min(point.point.x - point.width / 2,

@@ -74,8 +74,9 @@ struct LabelledPoint {
     Point point;
     double width = 0, height = 0;  ///< size of the name
     double folded_width = 0,
-           folded_height = 0;    ///< size of the name in two lines; 0: it stays in one
-    bool must_be_named = false;  ///< above the point if no position is free
+           folded_height = 0;  ///< size of the name in two lines; 0: it stays in one
+    /// Over lines if no position is free of them, above the point if other names or dots are there.
+    bool must_be_named = false;
 };
 using Line = std::pair<Point, Point>;
 /// One box next to each point for its name, placed in the order of the points. A name that finds no

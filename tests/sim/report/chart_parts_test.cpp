@@ -145,6 +145,15 @@ TEST_CASE("names of points cover neither each other nor points", "[report]") {
     REQUIRE(folded[0]);
     CHECK(folded[0]->width == 20);
     CHECK(label_places({points[0]}, plot, 5, {})[0]->width == 90);
+    // One that must be named covers a line rather than another point.
+    LabelledPoint named = points[0];
+    named.must_be_named = true;
+    const Point above{named.point.x, named.point.y - 14};
+    std::vector<Line> everywhere;
+    for (double y = 0; y < plot.height; y += 5) everywhere.push_back({{0, y}, {plot.width, y}});
+    const auto over = label_places({named}, plot, 5, {named.point, above}, everywhere);
+    REQUIRE(over[0]);
+    CHECK_FALSE(over[0]->contains(above));
 }
 
 }  // namespace sluice
