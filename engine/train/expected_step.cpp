@@ -19,7 +19,7 @@ constexpr double kLeastFactor = 1e-6;
 constexpr Seconds kShortest = 1e-9, kLongest = 1e9;  // of a step that anyone predicts
 constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
-constexpr double kRounding = 1e-9;     // s or bytes; the simulator's, and no time at all
+constexpr double kRounding = 1e-6;     // s or bytes; less is shown as 0
 constexpr double kMostInPercent = 10;  // times the predicted one
 
 struct Compared {
