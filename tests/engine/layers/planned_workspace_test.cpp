@@ -119,6 +119,7 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
         for (const std::int64_t sequence : {1, 77, 4096}) {
             for (const std::int64_t micro_batch : {1, 4}) {
                 for (const std::int64_t chunk : {0, 1, 100, 3000}) {
+                    if (chunk == 1 && sequence > 77) continue;  // as many passes as tokens
                     for (const Recompute recompute :
                          {Recompute::full, Recompute::keep_attention, Recompute::none}) {
                         CAPTURE(name, sequence, micro_batch, chunk, static_cast<int>(recompute));

@@ -202,7 +202,7 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
           "[plan]") {
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
     std::map<std::string, std::string> races;  // and the first setting that has each
-    for (int layers = 1; layers <= 8; ++layers) {
+    for (const int layers : {1, 2, 3, 5, 8}) {
         for (const bool tied : {false, true}) {
             const ModelSpec model = parse_generic_model(
                 fmt::format("layers={},hidden=256,vocabulary=5000,tied={:d}", layers, tied));
