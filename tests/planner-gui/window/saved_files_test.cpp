@@ -126,8 +126,8 @@ TEST_CASE("saved: a write-protected project stays, and another name is offered",
 TEST_CASE("saved: the end of the chosen name decides what is written", "[window]") {
     const WindowDriver driver;
     MainWindow& window = *driver.window;
-    window.openExample();
-    driver.settled();
+    driver.open(test::small_scenario());
+    window.pages().setCurrentWidget(&window.pages().timeline());
     const auto in = [&](const char* name) {
         return driver.folder.filePath(QString::fromLatin1(name));
     };
