@@ -156,7 +156,7 @@ void PlannerSession::cancel(JobKind kind) { newest_[index(kind)].request_stop();
 void PlannerSession::compare(const PlannedScenario& planned, bool as_users_run) {
     post_job(JobKind::compare, [planned, as_users_run](const Teller& tell) {
         Scenario s = resolve(planned);
-        const PriceList prices = price_list(s.profile, s.money.quotes);
+        const PriceList prices = prices_to_choose_by(s.profile, s.money);
         std::vector<ClusterToCompare> others;
         if (s.training.schedule->several_gpus)  // along with the systems of one of its GPUs
             others.push_back(

@@ -24,8 +24,8 @@ enum class BillBase : std::uint8_t {
 /// faster than the best so far (step_bounds.h), and ends most others early. Leaves room
 /// (Fit::leaves_room) where a plan can. If nothing fits, the choice is the given training. A plan
 /// takes a larger part of its node than `base` only where a token gets no dearer: by the typical
-/// rent of `prices`, or by the GPUs of that part where no rent holds it. Throws InputError if the
-/// training breaks a rule.
+/// rent of `prices`, or by the GPUs of that part where no rent holds it. Who owns the node pays
+/// no more for a larger part of it. Throws InputError if the training breaks a rule.
 PlanChoice fastest_plan(const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training, const std::set<std::string>& fixed,
                         const PriceList& prices = {}, BillBase base = BillBase::least_part);

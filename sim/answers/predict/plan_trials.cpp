@@ -91,7 +91,7 @@ double PlanTrials::usd_per_hour(const NodeShare& share) const {
 }
 
 double PlanTrials::bill_over_base(const NodeShare& share) const {
-    if (!base_) return 1;
+    if (!base_ || prices_.owned) return 1;
     const double base = usd_per_hour(*base_), own = usd_per_hour(share);
     // A plan that no offer holds is a plan still.
     const double more =

@@ -144,7 +144,7 @@ std::optional<RunWay> on_owned_gpus(const RunQuestion& question, const PlannedSc
     for (const Schedule system : systems) {
         for (std::int64_t gpus = gpus_owned(question, spec); gpus > 1; --gpus) {
             try {
-                const auto plan = fitting_plan(on_gpus(asked, system, gpus), BillBase::fastest);
+                const auto plan = fitting_plan(on_gpus(asked, system, gpus));
                 if (plan && (!best || *plan->step < *best->step)) best = plan;
                 break;  // fewer GPUs have less memory
             } catch (const InputError&) {
@@ -226,11 +226,13 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
     try {
         const MachineSpec spec = read_machine(machine).spec;
         const bool owned = is_owned(question, machine);
+        PlannedScenario here = asked;
+        if (owned) here.money["ownership"] = ownership_name(Ownership::own);
         const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
         bool in_time = false;
         const auto one_gpu = [&](BillBase base) {
             std::optional<RunWay> full;
-            for (const PlannedScenario& planned : on_one_gpu(asked, spec, base)) {
+            for (const PlannedScenario& planned : on_one_gpu(here, spec, base)) {
                 RunWay one = way_of(question, planned);
                 // Smaller states must gain something.
                 if (full && !gains(one, *full)) continue;
@@ -238,15 +240,14 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
                 // With the most tokens, each ends by the deadline.
                 const bool ends = ends_in_time(question.limits, one.run);
                 in_time = in_time || (ends && !question.most_tokens);
-                if (ends || owned || base == BillBase::least_part) tell(std::move(one));
+                if (ends || base == BillBase::least_part) tell(std::move(one));
             }
         };
-        // Who owns the node pays no less for a part of it.
-        one_gpu(owned ? BillBase::fastest : BillBase::least_part);
+        one_gpu(BillBase::least_part);
         // A larger part of the node may be worth the deadline.
         if (any && !owned && !in_time && of_node > 1) one_gpu(BillBase::fastest);
         const bool joined = of_node > 1 && joins_gpus(spec) && !(owned && question.owned_gpus);
-        std::optional<RunWay> before = owned ? on_owned_gpus(question, asked, spec) : std::nullopt;
+        std::optional<RunWay> before = owned ? on_owned_gpus(question, here, spec) : std::nullopt;
         if (before) tell(*before);
         for (std::int64_t nodes = owned ? 2 : 1; joined && nodes <= kMostNodes; nodes *= 2) {
             std::optional<RunWay> one = on_nodes(question, asked, nodes * of_node);

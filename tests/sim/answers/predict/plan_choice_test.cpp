@@ -208,6 +208,7 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-2tb"));
     const std::set<std::string> fixed = {"passes", "deferred_layers", "host_gradient_slabs"};
     TrainingSpec asked = batch_of(64);
+    bool owned = false;
     const auto chosen = [&](double rented_gpus, std::optional<double> most_gpus) {
         PriceList prices;
         Offer offer;
@@ -215,6 +216,7 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
         offer.rented_gpus = rented_gpus;
         offer.most_gpus = most_gpus;
         if (rented_gpus > 0) prices.offers.push_back(offer);
+        prices.owned = owned;
         return choose_plan(model, machine, asked, fixed, prices);
     };
     const auto kept = [&](double rented_gpus, std::optional<double> most_gpus = {}) {
@@ -224,6 +226,9 @@ TEST_CASE("plan choice: host memory of a node is used where its rent bills it an
     const std::int64_t by_gpu = kept(1), by_node = kept(8);
     CHECK(by_gpu == kept(0));
     CHECK(by_node > by_gpu);
+    owned = true;
+    CHECK(kept(1) == by_node);
+    owned = false;
     // A provider with too few connected GPUs for them.
     CHECK(kept(1, 4) <= by_gpu);
     // As asked it does not fit, so nothing that fits bills less.
