@@ -23,13 +23,12 @@ std::ptrdiff_t place_in(const Names& names, const std::string& name) {
 
 /// A check for CLI11; `names` must outlive it.
 template <typename Names>
-auto one_of(const Names& names, std::string flag, std::string expected) {
-    return
-        [&names, flag = std::move(flag), expected = std::move(expected)](const std::string& name) {
-            return place_in(names, name) < std::ssize(names)
-                       ? std::string()
-                       : fmt::format("{} is \"{}\", expected {}", flag, name, expected);
-        };
+auto one_of(const Names& names, std::string expected) {
+    return [&names, expected = std::move(expected)](const std::string& name) {
+        return place_in(names, name) < std::ssize(names)
+                   ? std::string()
+                   : fmt::format("\"{}\", expected {}", name, expected);
+    };
 }
 
 }  // namespace
@@ -71,7 +70,7 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
            },
            "learning rate after the warm-up: cosine, constant or linear")
         ->group("Optimizer")
-        ->check(one_of(kLearningRateNames, "--lr-schedule", "cosine, constant or linear"))
+        ->check(one_of(kLearningRateNames, "cosine, constant or linear"))
         ->default_str("cosine");
     add("--final-fraction", s.final_fraction, "share of the peak learning rate at the last step")
         ->check(CLI::Range(0.0, 1.0));
@@ -89,7 +88,7 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
            "at a spike of loss or norm: go-on, skip (the step changes nothing; needs --clipping "
            "auto or exact) or stop")
         ->group("Optimizer")
-        ->check(one_of(kOnSpikeNames, "--on-spike", "go-on, skip or stop"))
+        ->check(one_of(kOnSpikeNames, "go-on, skip or stop"))
         ->default_str("go-on");
     add("--spike-deviations", s.spike_deviations,
         "standard deviations above the last 128 steps from which on a step is a spike")

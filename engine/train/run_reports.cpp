@@ -108,10 +108,9 @@ TimedPlan RunReports::not_measured() const {
 
 std::string RunReports::why_not_measured() const {
     return fmt::format(
-        "no step was measured: it takes two in a row after the first {} that are not redone, "
-        "corrected, skipped, saved or validated, and that both waited for the norm or both "
-        "updated early; {} were done, {} of them redone or the like; give more --steps",
-        kWarmUp, format_number_of(steps_, "step"), disturbed_steps_);
+        "no step was measured: that takes two of one kind in a row after the first {}; of {} done, "
+        "{} were redone, corrected, skipped, saved or validated; give --steps {} or more",
+        kWarmUp, steps_, disturbed_steps_, std::max(steps_, kWarmUp) + 2);
 }
 
 std::optional<MeasuredParts> RunReports::measured_parts(const StepWatch& watch) const {

@@ -71,8 +71,8 @@ void add_machines(CLI::App& app, Command& chosen) {
     const auto [diff, compared] = add_command(
         *machines, chosen, "diff",
         "Which numbers differ between two machines, or two calibrations of one", show_diff);
-    diff->add_option("a", compared->name, "a name or a path to a profile")->required();
-    diff->add_option("b", compared->other, "another")->required();
+    diff->add_option("machine", compared->name, "a name or a path to a profile")->required();
+    diff->add_option("other", compared->other, "another")->required();
     add_json_flag(*diff, compared->json);
 }
 

@@ -105,6 +105,8 @@ constexpr Move kMoves[] = {
      [](const Asked& a) {
          return only_if(a.training.updates_after_norm(), number(Clipping::speculative));
      }},
+    {"passes", Effect::frees_memory,
+     [](const Asked& a) { return only_if(a.training.passes > 1, 1); }},
     {"feed_forward_chunk_tokens", Effect::frees_memory,
      [](const Asked& a) {
          const TrainingSpec& t = a.training;

@@ -21,9 +21,9 @@ bool keeps_the_rules(const TrainingSpec& training) {
     }
 }
 
-Fit fit_of_plan(const Asked& asked, const TrainingSpec& training) {
+Fit fit_of_plan(const Asked& asked, const TrainingSpec& training, Gaps gaps = Gaps::until_it_fits) {
     return check_fit(plan_step(asked.model, asked.machine, training), asked.machine, training,
-                     Gaps::until_it_fits);
+                     gaps);
 }
 
 /// Empty if the candidate breaks a rule; then it is no advice.
@@ -90,7 +90,7 @@ class Search {
         const std::optional<Fit> fit = fit_of(asked_, candidate);
         if (!fit || !fit->fits()) return;
         combinations_.insert(options);
-        found_.push_back({candidate, *fit});
+        found_.push_back({candidate, fit_of_plan(asked_, candidate, Gaps::fewest)});
     }
 
     const Asked& asked_;

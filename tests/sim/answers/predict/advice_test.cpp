@@ -29,8 +29,11 @@ TEST_CASE("suggestions: what is suggested fits", "[simulate]") {
     const Prediction report = c.asked();
     REQUIRE_FALSE(report.advice.suggestions.empty());
     CHECK(!report.advice.no_suggestion);
-    for (const Suggestion& one : report.advice.suggestions)
-        CHECK(predict(c.model, c.machine, one.training).plan.fit.fits());
+    for (const Suggestion& one : report.advice.suggestions) {
+        const Fit fit = predict(c.model, c.machine, one.training).plan.fit;
+        CHECK(fit.fits());
+        CHECK(one.device_peak == fit.device.peak.bytes);
+    }
 }
 
 TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate]") {
@@ -50,6 +53,19 @@ TEST_CASE("suggestions: host memory up to what the machine can have", "[simulate
     CHECK(smaller.front().settings.size() >= 2);
     c.machine.gpu.memory_capacity = 4'000'000'000;
     CHECK(c.asked().advice.suggestions.empty());
+}
+
+TEST_CASE("suggestions: one pass, where sums of several do not fit", "[simulate]") {
+    Case c;
+    c.training.batch = 8;
+    c.training.passes = 8;
+    c.training.device_budget_bytes = 8e9;
+    const Prediction report = c.asked();
+    REQUIRE_FALSE(report.advice.suggestions.empty());
+    const Suggestion& first = report.advice.suggestions[0];
+    CHECK(first.settings == std::vector<Setting>{{"passes", "1"}});
+    const Fit fit = predict(c.model, c.machine, first.training).plan.fit;
+    CHECK(first.device_peak == fit.device.peak.bytes);
 }
 
 TEST_CASE("suggestions: messages use the chosen units", "[simulate]") {
