@@ -163,9 +163,9 @@ void PlannerSession::compare(const PlannedScenario& planned, bool as_users_run) 
                 {s.machine, std::exchange(s.training.gpus, TrainingSpec{}.gpus), prices});
         s.training.schedule = Schedule();
         const std::set<std::string> given = given_options(planned);
-        Comparison out = sluice::compare(s.model, s.machine, s.training, schedules_of(s.machine),
-                                         others, prices, &given, as_users_run);
-        for (const std::string& sentence : left_out(s.machine)) out.left_out.push_back(sentence);
+        Comparison out = sluice::compare(s.model, s.machine, s.training,
+                                         compared_schedules(s.machine, s.training), others, prices,
+                                         &given, as_users_run);
         for (ComparedSystem& system : out.systems) forget_operations(system.report);
         tell.send(&PlannerSession::compared, std::move(out));
     });

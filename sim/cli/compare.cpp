@@ -69,8 +69,9 @@ int run_compare(const CompareFlags& flags) {
     const std::vector<ModelSpec> models = read_models(asked.model);
     const ProfiledMachine machine = read_machine(asked.machine);
     const TrainingSpec training = read_training_of_all(asked, flags.scenario);
-    const std::vector<Schedule> schedules =
-        flags.schedules ? parse_schedules(*flags.schedules) : schedules_of(machine.spec);
+    const ComparedSchedules compared = compared_schedules(
+        machine.spec, training,
+        flags.schedules ? std::optional(parse_schedules(*flags.schedules)) : std::nullopt);
     const std::vector<ClusterFlag> named = read_clusters(flags.clusters);
     const std::vector<Quote> quotes = read_money(asked).quotes;
     std::vector<ClusterToCompare> clusters;
@@ -81,15 +82,12 @@ int run_compare(const CompareFlags& flags) {
     std::vector<Comparison> comparisons;
     for (const ModelSpec& model : models) {
         comparisons.push_back(with_progress("compare", [&] {
-            return compare(model, machine.spec, training, schedules, clusters,
+            return compare(model, machine.spec, training, compared, clusters,
                            price_list(machine.profile, quotes),
                            flags.plan.chooses(flags.scenario) ? &given : nullptr,
                            flags.plan.as_users_run);
         }));
         comparisons.back().planned_too = flags.planned_too;
-        std::vector<std::string>& others = comparisons.back().left_out;
-        if (!flags.schedules)
-            for (const std::string& sentence : left_out(machine.spec)) others.push_back(sentence);
     }
     if (flags.svg_file)
         write_file(*flags.svg_file, to_svg(bars_picture(comparison_bars(comparisons))));

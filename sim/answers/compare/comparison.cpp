@@ -12,6 +12,15 @@
 namespace sluice {
 namespace {
 
+/// "compare a system that has it by --schedules megatrain"; GPUs if no system of one has it.
+std::string advice_on(const Option& option) {
+    std::vector<std::string_view> names;
+    for (const Schedule schedule : all_schedules())
+        if (has_option(schedule, option)) names.emplace_back(schedule->name);
+    if (names.empty()) return "compare GPUs that have it by --cluster MACHINE:GPUS";
+    return fmt::format("compare a system that has it by --schedules {}", fmt::join(names, ","));
+}
+
 /// A changed option that no compared schedule has would silently change nothing.
 void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, bool clusters) {
     const TrainingSpec standard;
@@ -21,19 +30,21 @@ void check_options(const TrainingSpec& asked, std::vector<Schedule> schedules, b
             "--gpus is {}, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out",
             asked.gpus));
     for (const Option& option : training_options()) {
-        if (std::string_view(option.field) == "schedule" ||
-            option.get(asked) == option.get(standard))
-            continue;
+        const std::string_view field = option.field;
+        if (field == "schedule" || option.get(asked) == option.get(standard)) continue;
+        // compared_schedules() leaves none for this reason alone.
+        if (schedules.empty() && field != "adapter_rank") continue;
         if (std::any_of(schedules.begin(), schedules.end(),
                         [&](Schedule schedule) { return has_option(schedule, option); }))
             continue;
         throw InputError(
-            fmt::format("{} is {}, which none of the compared systems has; {}leave it out",
-                        option_flag(option), option_text(asked, option),
-                        has_option(schedule_with(&ScheduleRecord::several_gpus), option)
-                            ? "compare a system that has it, by --cluster MACHINE:GPUS, or "
-                            : ""));
+            fmt::format("{} is {}, which none of the compared systems has; {}, or leave it out",
+                        option_flag(option), option_text(asked, option), advice_on(option)));
     }
+}
+
+bool runs_on(Schedule schedule, const MachineSpec& machine) {
+    return !schedule->needs_storage || machine.storage.known();
 }
 
 bool same_options(const TrainingSpec& a, const TrainingSpec& b) {
@@ -115,20 +126,29 @@ std::vector<Schedule> all_schedules() {
 
 std::vector<Schedule> schedules_of(const MachineSpec& machine) {
     std::vector<Schedule> out = all_schedules();
-    std::erase_if(out, [&](const Schedule& schedule) {
-        return schedule->needs_storage && !machine.storage.known();
-    });
+    std::erase_if(out, [&](Schedule schedule) { return !runs_on(schedule, machine); });
     return out;
 }
 
-std::vector<std::string> left_out(const MachineSpec& machine) {
-    std::vector<std::string> out;
-    for (const Schedule schedule : all_schedules())
-        if (schedule->needs_storage && !machine.storage.known())
-            out.push_back(fmt::format(
+ComparedSchedules compared_schedules(const MachineSpec& machine, const TrainingSpec& asked,
+                                     const std::optional<std::vector<Schedule>>& named) {
+    ComparedSchedules out;
+    std::vector<std::string_view> of_all_weights;
+    for (const Schedule schedule : named.value_or(all_schedules())) {
+        if (asked.adapter_rank > 0 && !has_option(schedule, "adapter_rank"))
+            of_all_weights.emplace_back(schedule->name);
+        else if (!named && !runs_on(schedule, machine))
+            out.left_out.push_back(fmt::format(
                 "{} is left out: no storage is known; give the rates at which it reads and "
                 "writes with --set storage.read_gb_per_s=NUMBER and storage.write_gb_per_s",
                 schedule->name));
+        else
+            out.schedules.push_back(schedule);
+    }
+    if (!of_all_weights.empty())
+        out.left_out.push_back(
+            fmt::format("not compared, since they train no adapters alone (--adapter-rank {}): {}",
+                        asked.adapter_rank, fmt::join(of_all_weights, ", ")));
     return out;
 }
 
@@ -154,22 +174,6 @@ std::vector<Schedule> parse_schedules(const std::string& names) {
     return out;
 }
 
-std::vector<Schedule> of_the_task(std::vector<Schedule> schedules, const TrainingSpec& asked,
-                                  std::vector<std::string>& left_out) {
-    if (asked.adapter_rank == 0) return schedules;
-    std::vector<std::string_view> others;
-    std::erase_if(schedules, [&](const Schedule& schedule) {
-        const bool has = has_option(schedule, "adapter_rank");
-        if (!has) others.emplace_back(schedule->name);
-        return !has;
-    });
-    if (!others.empty())
-        left_out.push_back(
-            fmt::format("not compared, since they train no adapters alone (--adapter-rank {}): {}",
-                        asked.adapter_rank, fmt::join(others, ", ")));
-    return schedules;
-}
-
 TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
     TrainingSpec training;
     for (const Option& option : training_options())
@@ -180,13 +184,14 @@ TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked) {
 }
 
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
-                   const std::vector<Schedule>& schedules,
-                   const std::vector<ClusterToCompare>& clusters, const PriceList& prices,
-                   const std::set<std::string>* chosen_beside, bool as_users_run) {
-    check_options(asked, schedules, !clusters.empty());
+                   const ComparedSchedules& compared, const std::vector<ClusterToCompare>& clusters,
+                   const PriceList& prices, const std::set<std::string>* chosen_beside,
+                   bool as_users_run) {
+    check_options(asked, compared.schedules, !clusters.empty());
     Comparison out;
+    out.left_out = compared.left_out;
     std::vector<TrainingSpec> trainings;
-    for (const Schedule schedule : of_the_task(schedules, asked, out.left_out))
+    for (const Schedule schedule : compared.schedules)
         trainings.push_back(training_of(schedule, asked));
     const Wanted wanted{.band = Wanted::Band::where_it_fits,
                         .suggestions = true,

@@ -69,28 +69,30 @@ struct ClusterToCompare {
 std::vector<Schedule> all_schedules();
 /// The schedules that the machine can run, which for some requires known storage.
 std::vector<Schedule> schedules_of(const MachineSpec& machine);
-/// One sentence for each of the other schedules, with the reason.
-std::vector<std::string> left_out(const MachineSpec& machine);
 /// "streamed,megatrain"; throws InputError if a name is unknown, empty or given twice.
 std::vector<Schedule> parse_schedules(const std::string& names);
 
-/// Without the schedules that train all weights where adapters alone are asked for: their speed is
-/// another task's. Adds a sentence on them to `left_out`.
-std::vector<Schedule> of_the_task(std::vector<Schedule> schedules, const TrainingSpec& asked,
-                                  std::vector<std::string>& left_out);
+/// The schedules of a comparison, and sentences on those that are left out.
+struct ComparedSchedules {
+    std::vector<Schedule> schedules;
+    std::vector<std::string> left_out = {};
+};
+/// Those that are named, else those that the machine can run. Where adapters alone are asked for,
+/// without those that train all weights: their speed is another task's.
+ComparedSchedules compared_schedules(const MachineSpec& machine, const TrainingSpec& asked,
+                                     const std::optional<std::vector<Schedule>>& named = {});
 
 /// `asked` with another schedule and its defaults for options that it does not have. Throws
 /// InputError if the other options break a rule.
 TrainingSpec training_of(Schedule schedule, const TrainingSpec& asked);
 
-/// Predicts a step of every schedule that is of_the_task(), then of every cluster, with the same
-/// batch. A system ignores other options that it does not have, and its micro-batch is at most a
-/// GPU's part of the batch.
+/// Predicts a step of every schedule, then of every cluster, with the same batch. A system ignores
+/// other options that it does not have, and its micro-batch is at most a GPU's part of the batch.
 /// `prices` are the machine's, and each system takes the plan `chosen_beside` given options, or the
 /// settings `as_users_run`, as in Wanted. Throws InputError, also if none of the systems has a
 /// changed option.
 Comparison compare(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
-                   const std::vector<Schedule>& schedules,
+                   const ComparedSchedules& compared,
                    const std::vector<ClusterToCompare>& clusters = {}, const PriceList& prices = {},
                    const std::set<std::string>* chosen_beside = nullptr, bool as_users_run = false);
 

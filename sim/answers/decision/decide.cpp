@@ -164,20 +164,20 @@ void compare_others(Decision& decision) {
         asked.adapter_rank = of_all.adapter_rank;
     }
     asked.gpus = 1;
-    std::vector<Schedule> schedules;
-    std::vector<std::string> not_compared = left_out(best.machine);
-    for (const Schedule schedule : of_the_task(schedules_of(best.machine), asked, not_compared)) {
+    ComparedSchedules compared = compared_schedules(best.machine, asked);
+    std::erase_if(compared.schedules, [&](Schedule schedule) {
         try {
-            const TrainingSpec training = training_of(schedule, asked);
-            schedules.push_back(training.schedule);
+            training_of(schedule, asked);
+            return false;
         } catch (const InputError& error) {
-            not_compared.push_back(fmt::format("{}: {}", schedule->name, error.what()));
+            compared.left_out.push_back(fmt::format("{}: {}", schedule->name, error.what()));
+            return true;
         }
-    }
-    if (schedules.empty() && !cluster) return;
-    decision.other = schedules.empty()
-                         ? Comparison{}
-                         : compare(decision.request.model, best.machine, asked, schedules, {},
+    });
+    if (compared.schedules.empty() && !cluster) return;
+    decision.other = compared.schedules.empty()
+                         ? Comparison{{}, compared.left_out}
+                         : compare(decision.request.model, best.machine, asked, compared, {},
                                    prices_of(decision), beside ? &*beside : nullptr);
     if (cluster) {
         ComparedSystem all_gpus;
@@ -185,7 +185,6 @@ void compare_others(Decision& decision) {
         all_gpus.report = best.report();
         decision.other->systems.push_back(std::move(all_gpus));
     }
-    decision.other->left_out = std::move(not_compared);
     decision.other->planned_too = decision.request.planned_too;
 }
 

@@ -37,7 +37,7 @@ ComparedScenario scenario(const QString& name, std::int64_t batch) {
 std::shared_ptr<const Comparison> comparison() {
     return std::make_shared<Comparison>([] {
         return compare(read_model("qwen2.5-7b"), test::machine_of(kMachine), {},
-                       {Schedule("streamed"), Schedule("megatrain")});
+                       {{Schedule("streamed"), Schedule("megatrain")}});
     }());
 }
 

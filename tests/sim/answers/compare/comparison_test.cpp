@@ -40,7 +40,7 @@ TrainingSpec batch_of_4() {
 
 TEST_CASE("compare: every declared schedule of one machine is compared, as predicted alone",
           "[compare]") {
-    const Comparison c = compare(small_model(), machine(), batch_of_4(), all_schedules());
+    const Comparison c = compare(small_model(), machine(), batch_of_4(), {all_schedules()});
     std::vector<Choice> declared = training_options().front().choices;
     std::erase_if(declared, [](const Choice& one) {
         return schedule_table()[static_cast<std::size_t>(one.value)].several_gpus;
@@ -81,9 +81,21 @@ TEST_CASE("compare: an option that no compared system has is refused", "[compare
     TrainingSpec asked = batch_of_4();
     asked.checkpoint_interval = 2;
     const std::string message =
-        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule("streamed")}); });
+        input_error_of([&] { compare(small_model(), machine(), asked, {{Schedule("streamed")}}); });
     CHECK_THAT(message, ContainsSubstring("--checkpoint-interval is 2"));
     CHECK_THAT(message, ContainsSubstring("none of the compared systems has"));
+    TrainingSpec recomputes;
+    recomputes.recompute = Recompute::none;
+    const auto advice = [&](const TrainingSpec& one) {
+        return input_error_of(
+            [&] { compare(small_model(), machine(), one, {{Schedule("megatrain")}}); });
+    };
+    CHECK_THAT(advice(recomputes),
+               ContainsSubstring("a system that has it by --schedules streamed,") &&
+                   ContainsSubstring(",llmq,") && !ContainsSubstring("--cluster"));
+    TrainingSpec sharded;
+    sharded.sharding = Sharding::states;
+    CHECK_THAT(advice(sharded), ContainsSubstring("--cluster MACHINE:GPUS, or leave it out"));
 }
 
 TEST_CASE("compare: schedules are named once, and spelled right", "[compare]") {
@@ -107,7 +119,7 @@ TEST_CASE("compare: what does not fit comes with a setting that does, and its sp
     asked.batch = 32;
     asked.micro_batch = 32;
     asked.device_budget_bytes = 12e9;
-    const Comparison c = compare(small_model(8), machine(), asked, {Schedule("zero3-offload")});
+    const Comparison c = compare(small_model(8), machine(), asked, {{Schedule("zero3-offload")}});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
     REQUIRE_FALSE(system.report.advice.suggestions.empty());
@@ -127,7 +139,7 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
     asked.batch = 48;
     asked.device_budget_bytes = 40e9;
     for (const Schedule schedule : {Schedule("zero3-offload"), Schedule("resident")}) {
-        const Comparison c = compare(small_model(), machine(), asked, {schedule});
+        const Comparison c = compare(small_model(), machine(), asked, {{schedule}});
         const ComparedSystem& system = c.systems.front();
         REQUIRE(system.fits());
         CHECK(system.report.band);
@@ -145,7 +157,7 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
         CHECK_THAT(to_svg(bars_picture(comparison_bars(std::span(&c, 1)))),
                    ContainsSubstring("micro-batches"));
         asked.micro_batch = 48;
-        CHECK_FALSE(compare(small_model(), machine(), asked, {schedule}).systems[0].fits());
+        CHECK_FALSE(compare(small_model(), machine(), asked, {{schedule}}).systems[0].fits());
         asked.micro_batch = 0;
     }
 }
@@ -157,7 +169,7 @@ TEST_CASE(
     const MachineSpec machine = resolve_machine(read_machine_profile("h200-sxm-pcie5-1.5tb"));
     TrainingSpec asked;
     asked.batch = 1024;
-    const Comparison c = compare(model, machine, asked, {Schedule("streamed")}, {});
+    const Comparison c = compare(model, machine, asked, {{Schedule("streamed")}}, {});
     const ComparedSystem& ours = c.systems[0];
     CHECK(ours.fits());
     CHECK(ours.short_of_whole_batch > 0);
@@ -167,13 +179,13 @@ TEST_CASE(
                ContainsSubstring("with checkpoints on the host"));
     CHECK(setting_flags(system_settings(ours)).starts_with("--schedule streamed"));
     CHECK_THAT(setting_flags(system_settings(ours)), ContainsSubstring(" --checkpoints host"));
-    CHECK(system_settings(compare(model, machine, {}, {Schedule("megatrain")}).systems[0]) ==
+    CHECK(system_settings(compare(model, machine, {}, {{Schedule("megatrain")}}).systems[0]) ==
           std::vector<Setting>{{"schedule", "megatrain"}});
     asked.checkpoints = CheckpointPlacement::host;
     asked.micro_batch = ours.report.asked.training.micro_batch;
-    CHECK(
-        compare(model, machine, asked, {Schedule("streamed")}, {}).systems[0].report.step.seconds ==
-        Approx(ours.report.step.seconds));
+    CHECK(compare(model, machine, asked, {{Schedule("streamed")}}, {})
+              .systems[0]
+              .report.step.seconds == Approx(ours.report.step.seconds));
 }
 
 TEST_CASE("compare: streamed takes the fastest plan beside what is given", "[compare]") {
@@ -181,7 +193,7 @@ TEST_CASE("compare: streamed takes the fastest plan beside what is given", "[com
     const std::set<std::string> free = {"batch"}, fixed = {"batch", "resident_layers"};
     const auto with = [&](const std::set<std::string>* chosen_beside) {
         return compare(small_model(8), machine(), asked,
-                       {Schedule("streamed"), Schedule("megatrain")}, {}, {}, chosen_beside);
+                       {{Schedule("streamed"), Schedule("megatrain")}}, {}, {}, chosen_beside);
     };
     const Comparison given = with(nullptr), chosen = with(&free), kept = with(&fixed);
     const Prediction& ours = chosen.systems[0].report;
@@ -204,7 +216,7 @@ TEST_CASE("compare: what only more host memory would fit is as fast with it, and
     asked.schedule = Schedule("zero3-offload");
     MachineSpec small = machine();
     small.host.memory_capacity = small.host.system_reserve + 2'000'000'000;
-    const Comparison c = compare(small_model(8), small, asked, {Schedule("zero3-offload")});
+    const Comparison c = compare(small_model(8), small, asked, {{Schedule("zero3-offload")}});
     const ComparedSystem& system = c.systems.front();
     REQUIRE_FALSE(system.fits());
     CHECK_FALSE(system.report.band);
@@ -225,8 +237,21 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
     };
     CHECK(has_it("h200-pcie5-16vcpu-128gib"));
     CHECK_FALSE(has_it("h200-sxm-pcie5"));
-    CHECK(left_out(resolve_machine(read_machine_profile("h200-pcie5-16vcpu-128gib"))).empty());
-    const auto why = left_out(resolve_machine(read_machine_profile("h200-sxm-pcie5")));
+    const auto left_out = [](const char* name) {
+        return compared_schedules(resolve_machine(read_machine_profile(name)), {}).left_out;
+    };
+    CHECK(left_out("h200-pcie5-16vcpu-128gib").empty());
+    const MachineSpec no_storage = resolve_machine(read_machine_profile("h200-sxm-pcie5"));
+    CHECK(compared_schedules(no_storage, {}, all_schedules()).left_out.empty());
+    TrainingSpec adapters = batch_of_4();
+    adapters.adapter_rank = 8;
+    const ComparedSchedules of_adapters =
+        compared_schedules(no_storage, adapters, std::vector<Schedule>{Schedule("streamed")});
+    CHECK(of_adapters.schedules.empty());
+    CHECK_THAT(of_adapters.left_out.at(0), ContainsSubstring("train no adapters alone"));
+    const ComparedSchedules one{{Schedule("streamed")}, {"a sentence"}};
+    CHECK(compare(small_model(), machine(), batch_of_4(), one).left_out == one.left_out);
+    const auto why = left_out("h200-sxm-pcie5");
     REQUIRE(why.size() == 1);
     CHECK_THAT(why.front(), ContainsSubstring("zero-infinity is left out") &&
                                 ContainsSubstring("with --set storage.read_gb_per_s=NUMBER"));
@@ -240,7 +265,7 @@ TEST_CASE(
     asked.batch = 32;
     asked.micro_batch = 8;  // more than the part of one of 8 GPUs, which then takes all of its part
     const Comparison c =
-        compare(small_model(), machine(), asked, {Schedule("streamed")}, {{node, 2}, {node, 8}});
+        compare(small_model(), machine(), asked, {{Schedule("streamed")}}, {{node, 2}, {node, 8}});
     REQUIRE(c.systems.size() == 3);
     CHECK(c.systems[1].name == "2 x h100-sxm-pcie5");
     CHECK(c.systems[2].name == "8 x h100-sxm-pcie5");
@@ -257,9 +282,9 @@ TEST_CASE(
 TEST_CASE("compare: the GPUs of a cluster come with it", "[compare]") {
     TrainingSpec asked = batch_of_4();
     asked.gpus = 2;
-    CHECK(
-        input_error_of([&] { compare(small_model(), machine(), asked, {Schedule("streamed")}); }) ==
-        "--gpus is 2, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out");
+    CHECK(input_error_of(
+              [&] { compare(small_model(), machine(), asked, {{Schedule("streamed")}}); }) ==
+          "--gpus is 2, but compare takes the GPUs from --cluster MACHINE:GPUS; leave it out");
     CHECK(input_error_of([] { parse_schedules("streamed,cluster"); }) ==
           "--schedules is streamed,cluster, but cluster has machines of its own; give them with "
           "--cluster MACHINE:GPUS");

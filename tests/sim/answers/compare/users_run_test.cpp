@@ -35,9 +35,9 @@ TEST_CASE("compare: systems are compared as their users run them", "[compare]") 
                                              Schedule("resident")};
     const std::set<std::string> free = {"batch"};
     const Comparison fastest =
-        compare(eight_layers_of_14b(), h200(), asked, schedules, {}, {}, &free);
+        compare(eight_layers_of_14b(), h200(), asked, {schedules}, {}, {}, &free);
     const Comparison users =
-        compare(eight_layers_of_14b(), h200(), asked, schedules, {}, {}, &free, true);
+        compare(eight_layers_of_14b(), h200(), asked, {schedules}, {}, {}, &free, true);
     // Ours runs the plan that it chooses; MegaTrain its own interval, not that of the fastest plan.
     CHECK(users.systems[0].report.step.seconds == fastest.systems[0].report.step.seconds);
     CHECK(users.systems[1].report.asked.training.checkpoint_interval == 4);
@@ -69,7 +69,7 @@ TEST_CASE("compare: a given setting stays, and users cut a batch that does not f
     asked.checkpoint_interval = 2;
     const std::set<std::string> given = {"batch", "checkpoint_interval"};
     const auto of_users = [&](const ModelSpec& model, const TrainingSpec& training) {
-        return compare(model, h200(), training, {Schedule("megatrain")}, {}, {}, &given, true)
+        return compare(model, h200(), training, {{Schedule("megatrain")}}, {}, {}, &given, true)
             .systems[0];
     };
     CHECK(of_users(eight_layers_of_14b(), asked).report.asked.training.checkpoint_interval == 2);
