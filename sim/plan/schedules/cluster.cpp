@@ -13,15 +13,18 @@
 namespace sluice {
 namespace {
 
+constexpr const char* kNetworkRate = "network.per_gpu_gb_per_s";
+
 /// A number of the machine that is not known, in words.
 struct Unknown {
     std::string what;
     const char* path;
 };
 
-/// Throws InputError that names all of them, if there are any.
+/// Throws InputError that names all of them, if there are any. `further`: flags that a part of the
+/// cases needs.
 void refuse_unknown(const MachineSpec& machine, std::int64_t gpus,
-                    const std::vector<Unknown>& unknown) {
+                    const std::vector<Unknown>& unknown, const std::string& further) {
     if (unknown.empty()) return;
     std::string what, flags;
     for (const Unknown& one : unknown) {
@@ -30,8 +33,8 @@ void refuse_unknown(const MachineSpec& machine, std::int64_t gpus,
     }
     const bool several = unknown.size() > 1;
     throw InputError(
-        fmt::format("{}: --gpus is {}, but {} {} not known; give {} with{}", machine.id, gpus, what,
-                    several ? "are" : "is", several ? "them" : "it", flags),
+        fmt::format("{}: --gpus is {}, but {} {} not known; give {} with{}{}", machine.id, gpus,
+                    what, several ? "are" : "is", several ? "them" : "it", flags, further),
         "gpus");
 }
 
@@ -68,8 +71,13 @@ void check_machine_of_gpus(const MachineSpec& machine, std::int64_t gpus) {
     if (group.nodes() > 1 && !interconnect.has_network())
         unknown.push_back(
             {fmt::format("the rate of the network between its {} nodes", group.nodes()),
-             "network.per_gpu_gb_per_s"});
-    refuse_unknown(machine, gpus, unknown);
+             kNetworkRate});
+    const std::string network =
+        node_known || interconnect.has_network()
+            ? ""
+            : fmt::format(" and, for nodes of fewer than {} GPUs, --set {}=NUMBER", gpus,
+                          kNetworkRate);
+    refuse_unknown(machine, gpus, unknown, network);
 }
 
 void check_one_host(const MachineSpec& machine, std::int64_t gpus) {

@@ -222,7 +222,8 @@ TEST_CASE("cluster: part of a second node, and unknown nodes and links, are refu
           "rtx-4090-128gb: --gpus is 2, but the number of GPUs of a node and the rate between the "
           "GPUs of a node are not known; give them with --set "
           "gpu_interconnect.gpus_per_node=NUMBER --set "
-          "gpu_interconnect.per_direction_gb_per_s=NUMBER");
+          "gpu_interconnect.per_direction_gb_per_s=NUMBER and, for nodes of fewer than 2 GPUs, "
+          "--set network.per_gpu_gb_per_s=NUMBER");
     TrainingSpec sixteen = training_of(16, Sharding::full);
     CHECK(refusal(sixteen, "mi300x") ==
           "mi300x: --gpus is 16, but the rate of the network between its 2 nodes is not known; "
