@@ -18,17 +18,11 @@
 
 namespace sluice {
 
-std::int64_t tokens_of_a_step(Task task) {
-    // Pre-training: GPT-3 with 13 B parameters (Brown et al. 2020, table 2.1). Fine-tuning: 128
-    // sequences of 4,096 tokens, Tulu 3 (Lambert et al. 2024, arXiv:2411.15124).
-    return task == Task::pretrain ? 1'048'576 : 524'288;
-}
-
 PlannedScenario run_scenario(const RunQuestion& question) {
     PlannedScenario out;
     out.model.model = model_of(question.model);
     const std::int64_t batch =
-        std::max<std::int64_t>(1, tokens_of_a_step(question.task) / question.context);
+        std::max<std::int64_t>(1, task_record(question.task).tokens_of_a_step / question.context);
     out.training = {{"batch", std::to_string(batch)}, {"seq", std::to_string(question.context)}};
     if (question.compute) out.training["compute"] = *question.compute;
     out.money = {{"tokens", fmt::format("{:.15g}", question.tokens)}};

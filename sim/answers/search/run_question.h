@@ -14,6 +14,8 @@
 
 namespace sluice {
 
+constexpr std::int64_t kMostNodesTried = 64;  ///< of a cluster that is tried
+
 struct RunQuestion {
     std::string model;  ///< as model_of() takes it
     Task task = Task::full_fine_tune;
@@ -31,9 +33,6 @@ struct RunQuestion {
 
 /// "2 B tokens", "the most tokens".
 std::string tokens_words(const RunQuestion& question);
-
-/// Tokens of a step that such a run has, as published runs have.
-std::int64_t tokens_of_a_step(Task task);
 
 /// The question without a machine. Throws InputError with a field: "model".
 PlannedScenario run_scenario(const RunQuestion& question);
@@ -72,11 +71,12 @@ using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Each of tried_machines(): one GPU with host memory and a system that a program executes there
 /// today, in full precision and, where that is faster or costs less, with smaller states. Where all
-/// are late: those with a larger part of the node that are not. Then 1, 2, 4, ... nodes, until a
-/// run meets the deadline and more nodes cost no less. Where nothing fits: a plan of one GPU that
-/// lacks memory, with smaller states. Rented ways are bought, too, where that is within the budget
-/// or costs less. `found` gets each, `progress` how many machines of all are done. On an owned
-/// machine with several GPUs, also with all of them. Throws InputError.
+/// are late: those with a larger part of the node that are not. Then 1, 2, 4, ... nodes, up to
+/// kMostNodesTried, until a run meets the deadline and more nodes cost no less, or train no more
+/// tokens. Where nothing fits: a plan of one GPU that lacks memory, with smaller states. Rented
+/// ways are bought, too, where that is within the budget or costs less. `found` gets each,
+/// `progress` how many machines of all are done. On an owned machine with several GPUs, also with
+/// all of them. Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 

@@ -19,8 +19,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::int64_t kMostNodes = 64;  // of a cluster that is tried
-
 /// The fastest plan that fits, for the batch and sequence that were asked; empty if none fits.
 std::optional<FastestPlan> fitting_plan(const PlannedScenario& asked,
                                         BillBase base = BillBase::least_part) {
@@ -249,7 +247,7 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
         const bool joined = of_node > 1 && joins_gpus(spec) && !(owned && question.owned_gpus);
         std::optional<RunWay> before = owned ? on_owned_gpus(question, here, spec) : std::nullopt;
         if (before) tell(*before);
-        for (std::int64_t nodes = owned ? 2 : 1; joined && nodes <= kMostNodes; nodes *= 2) {
+        for (std::int64_t nodes = owned ? 2 : 1; joined && nodes <= kMostNodesTried; nodes *= 2) {
             std::optional<RunWay> one = on_nodes(question, asked, nodes * of_node);
             if (!one) continue;
             // More GPUs recompute less, so that they may cost less.

@@ -116,20 +116,18 @@ std::string report_command(const RunQuestion& question, const std::vector<RunWay
                                    scenario_flags(run), machines, money_flags(run));
 }
 
-/// The cheapest purchase within a budget that ends in time.
+/// The best purchase within a budget that ends in time. Precondition: rank().
 std::string purchase_words(const RunQuestion& question, const std::vector<RunWay>& ways) {
     if (!question.limits.usd) return "";
-    const RunWay* best = nullptr;
-    for (const RunWay& one : ways)
-        if (one.is_bought() && meets(question, one) &&
-            (best == nullptr || one.run.spent.value < best->run.spent.value))
-            best = &one;
+    const auto best = std::ranges::find_if(
+        ways, [&](const RunWay& one) { return one.is_bought() && meets(question, one); });
     const std::string limits = limits_name(question.limits);
-    if (best == nullptr)
+    if (best == ways.end())
         return fmt::format(" No machine whose purchase price is known meets {} if it is bought.",
                            limits);
-    return fmt::format(" The cheapest purchase that meets {}: {}, {}.", limits,
-                       format_gpus(best->gpus(), best->machine()), time_and_money(*best));
+    return fmt::format(" The {} that meets {}: {}, {}.",
+                       question.most_tokens ? "purchase with the most tokens" : "cheapest purchase",
+                       limits, format_gpus(best->gpus(), best->machine()), time_and_money(*best));
 }
 
 }  // namespace
@@ -261,10 +259,10 @@ std::string run_text(const RunQuestion& question, const std::vector<RunWay>& way
                                   format_count(asked.parameters), task_name(question.task),
                                   tokens_words(question), limits_words(question.limits));
     out += fmt::format(
-        "{} tokens a step, in sequences of {}; each way with its fastest settings; clusters of "
-        "1, 2, 4, ... nodes are tried until one ends in time and the next costs no less\n",
+        "{} tokens a step, in sequences of {}. Each way has its fastest settings; clusters have "
+        "at most {} nodes.\n",
         format_thousands(static_cast<double>(asked.training.tokens())),
-        format_thousands(static_cast<double>(asked.training.sequence)));
+        format_thousands(static_cast<double>(asked.training.sequence)), kMostNodesTried);
     if (const std::string own = misfit_lines(misfits, true, ""); !own.empty()) out += "\n" + own;
     int number = 0;
     const std::vector<RunPick> picks = pick_ways(question, ways);

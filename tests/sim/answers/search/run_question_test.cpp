@@ -70,6 +70,7 @@ TEST_CASE("run question: with a budget, the cheapest purchase within it is named
     std::vector<RunWay> ways = {way("rented", 10, 100), bought("late", 40, 3000),
                                 bought("dear", 5, 9000), bought("small", 20, 4000),
                                 bought("dearer", 10, 30000)};
+    rank(ways);
     RunQuestion question;
     question.limits.days = 30;
     CHECK_THAT(ways_summary(question, ways), !ContainsSubstring("purchase"));
@@ -77,6 +78,17 @@ TEST_CASE("run question: with a budget, the cheapest purchase within it is named
     CHECK_THAT(ways_summary(question, ways),
                ContainsSubstring("The cheapest purchase that meets the deadline and the budget: "
                                  "small, 20 days, $4,000, of which $3,990 buy it"));
+    // With the most tokens, the one that trains them, though it costs more.
+    RunQuestion most = question;
+    most.most_tokens = true;
+    std::vector<RunWay> ranked = ways;
+    for (RunWay& one : ranked) one.most_tokens = true;
+    for (RunWay& one : ranked)
+        if (one.machine() == "dear") one.run.tokens = 5e9;
+    rank(ranked);
+    CHECK_THAT(ways_summary(most, ranked),
+               ContainsSubstring("The purchase with the most tokens that meets the deadline and "
+                                 "the budget: dear, 5 B tokens: 5 days, $9,000"));
     question.limits.usd = 3500;
     CHECK_THAT(ways_summary(question, ways),
                ContainsSubstring("No machine whose purchase price is known meets the deadline and "
@@ -227,6 +239,7 @@ TEST_CASE("choose: the command proposes a machine and alternatives, and says why
     CHECK(text.status == 0);
     CHECK_THAT(text.output, ContainsSubstring("fine-tuning on 1 B tokens in 30 days for at "
                                               "most $20,000") &&
+                                ContainsSubstring("clusters have at most 64 nodes.\n") &&
                                 ContainsSubstring("\n1. gh200-480gb: ") &&
                                 ContainsSubstring("\n3. ") &&
                                 ContainsSubstring("It costs the least") &&
