@@ -55,6 +55,16 @@ const char* hidden_work(Lane lane) {
     }
 }
 
+std::string users_settings(const TrainingSpec& training) {
+    const ScheduleRecord& schedule = *training.schedule;
+    if (schedule.ours) return "the plan that it chooses";
+    if (schedule.users_run.empty()) return "it has none to choose";
+    std::vector<std::string> parts;
+    for (const auto& [field, value] : schedule.users_run)
+        parts.push_back(fmt::format("{} {}", field, option_text(training, training_option(field))));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::string speed_text(const Prediction& r) {
@@ -158,22 +168,14 @@ std::string assumption_lines(const std::vector<std::string>& sentences) {
 }
 
 std::string settings_line(const Prediction& prediction) {
-    const Schedule schedule = prediction.asked.training.schedule;
     const SettingsOf of = prediction.settings_of;
-    if (schedule->ours && of != SettingsOf::users) return "";
     const SettingsName& name = settings_name(of);
-    std::vector<std::string> parts;
-    for (const auto& [field, value] : schedule->users_run)
-        parts.push_back(fmt::format(
-            "{} {}", field, option_text(prediction.asked.training, training_option(field))));
-    const std::string of_users = schedule->ours  ? "the plan that it chooses"
-                                 : parts.empty() ? "it has none to choose"
-                                                 : fmt::format("{}", fmt::join(parts, ", "));
-    return fmt::format("settings     {}{}\n", name.words,
-                       of == SettingsOf::users
-                           ? ": " + of_users
-                           : fmt::format(" (--plan {}); --plan {} shows those of its users",
-                                         name.plan, settings_name(SettingsOf::users).plan));
+    if (of == SettingsOf::users)
+        return fmt::format("settings     {}: {}\n", name.words,
+                           users_settings(prediction.asked.training));
+    if (prediction.asked.training.schedule->ours) return "";
+    return fmt::format("settings     {} (--plan {}); --plan {} shows those of its users\n",
+                       name.words, name.plan, settings_name(SettingsOf::users).plan);
 }
 
 }  // namespace sluice
