@@ -126,12 +126,9 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     }
     set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
-    const bool ceiling = run.kwh_scope == EnergyScope::ceiling;
-    set(energy_, (ceiling ? tr("%1 kWh at full power") : tr("%1 kWh")).arg(amount(run.kwh->value)),
-        (ceiling                                   ? tr("at most %1 W")
-         : run.kwh_scope == EnergyScope::gpu_alone ? tr("%1 W on average, without the host")
-                                                   : tr("%1 W on average"))
-            .arg(qtext(format_thousands(*run.mean_w))),
+    const EnergyTerms& terms = energy_terms(run.kwh_scope);
+    set(energy_, tr("%1 kWh%2").arg(amount(run.kwh->value), qtext(terms.energy)),
+        tr("%1 W%2").arg(qtext(format_thousands(*run.mean_w)), qtext(terms.power)),
         tr("%1; %2").arg(qtext(format_kwh(run)),
                          cost.power.calibrated ? tr("from the measured energy of each kind of work")
                                                : tr("from datasheet power, not measured")));

@@ -153,8 +153,9 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     cost.tokens = tokens;
     cost.usd_per_hour = payment.usd_per_hour;
     const bool for_years = payment.kind == OfferKind::reserved;
-    cost.usd_at_once =
-        for_years ? payment.usd_per_hour * kReservedYears * kHoursOfAYear : payment.price_usd;
+    cost.usd_at_once = for_years
+                           ? payment.jobs * payment.usd_per_hour * kReservedYears * kHoursOfAYear
+                           : payment.price_usd;
     if (payment.pays_electricity())
         cost.most_hours = terms.years * kHoursOfAYear * terms.utilization;
     else if (for_years)
@@ -192,7 +193,6 @@ RunCost run_cost(const Prediction& report, const Payment& payment, double tokens
     cost.kwh->low = kwh(report.band ? report.band->low : report.step.seconds, energy->least);
     cost.kwh->high = std::max(cost.kwh->value, cost.kwh->high);
     cost.kwh_scope = energy->scope;
-    cost.kwh_gpus = energy->gpus;
     return cost;
 }
 

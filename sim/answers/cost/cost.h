@@ -30,7 +30,6 @@ struct RunCost {
     /// From the least energy of a fast step to the whole of a slow one.
     std::optional<Banded> kwh;
     EnergyScope kwh_scope = EnergyScope::whole;
-    double kwh_gpus = 1;                     ///< that kwh counts
     std::optional<double> mean_w;            ///< of all that is paid for
     std::optional<double> tokens_per_joule;  ///< performance per watt: tokens/s per watt
     std::optional<double> tflops_per_kw;     ///< useful FLOPs (6PT) per second
@@ -107,9 +106,7 @@ std::string format_banded(const Banded& number, const char* unit);
 /// "17.2 hours (5 to 95%: 11.4 to 25.5)" for 0.717 days; from two days on in days.
 std::string format_days(const Banded& days);
 
-/// "4,935 kWh (5 to 95%: 1,185 to 7,243)", the same with " at full power" where datasheets give the
-/// power, "980 kWh for the GPU alone", "980 kWh for the 4 GPUs that are paid for, without their
-/// host".
+/// "4,935 kWh (5 to 95%: 3,185 to 7,243)"; in energy_terms().
 std::string format_kwh(const RunCost& run);
 
 /// "$0.24 (5 to 95%: $0.20 to $0.31)".

@@ -40,18 +40,11 @@ std::string buying_words(const CostAnswer& answer) {
 }
 
 std::string format_kwh(const RunCost& run) {
-    const std::string kwh = format_banded(*run.kwh, "kWh");
-    switch (run.kwh_scope) {
-        case EnergyScope::ceiling:
-            return kwh + " at full power";
-        case EnergyScope::gpu_alone:
-            return run.kwh_gpus == 1
-                       ? kwh + " for the GPU alone"
-                       : fmt::format("{} for the {:g} GPUs that are paid for, without their host",
-                                     kwh, run.kwh_gpus);
-        default:
-            return kwh;
-    }
+    const EnergyTerms& terms = energy_terms(run.kwh_scope);
+    const std::string out = fmt::format("{} kWh{}", few_digits(run.kwh->value), terms.energy);
+    if (run.kwh->high == 0) return out;
+    return fmt::format("{} ({}: {} to {})", out, terms.range, few_digits(run.kwh->low),
+                       few_digits(run.kwh->high));
 }
 
 std::string format_usd(const Banded& usd) {

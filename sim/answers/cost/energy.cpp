@@ -115,6 +115,16 @@ void add_calibrated(StepEnergy& energy, const TimedPlan& report, const MachineSp
 
 }  // namespace
 
+const EnergyTerms& energy_terms(EnergyScope scope) {
+    static constexpr const char* kRange = "spread of time and power";
+    // In the order of the enumeration.
+    static constexpr EnergyTerms kTerms[] = {
+        {"GPU and host", "", " on average", "5 to 95%"},
+        {"GPU and host at full power", " at full power", " at full power", kRange},
+        {"GPU without the host", " without the host", " without the host", kRange}};
+    return kTerms[static_cast<std::size_t>(scope)];
+}
+
 EnergyScope PowerSpec::scope() const {
     if (!host_w) return EnergyScope::gpu_alone;
     return calibrated && !host_is_most ? EnergyScope::whole : EnergyScope::ceiling;

@@ -22,6 +22,15 @@ enum class EnergyScope : std::uint8_t {
     gpu_alone  ///< the host's power is not known
 };
 
+/// The words for a scope, in every answer.
+struct EnergyTerms {
+    const char* counts;  ///< "GPU and host at full power"
+    const char* energy;  ///< after kWh: " at full power"
+    const char* power;   ///< after W
+    const char* range;   ///< "5 to 95%": from StepEnergy::least in a fast step to all in a slow one
+};
+const EnergyTerms& energy_terms(EnergyScope scope);
+
 /// The machine's power, from its profile's section `power`.
 struct PowerSpec {
     bool calibrated = false;  ///< energy by kind of work was measured: see MachineSpec::gpu.clock

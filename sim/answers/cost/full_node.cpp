@@ -60,7 +60,7 @@ std::optional<Payment> part_of_payment(const Prediction& report, const NodeShare
     // An offer may rent or sell several nodes at least, each of which holds as many jobs.
     const double all_jobs = jobs * std::max(1.0, std::floor(out->paid->gpus / whole.share.gpus));
     out->usd_per_hour /= all_jobs;
-    out->price_usd /= all_jobs;
+    out->jobs = all_jobs;
     out->paid->gpus /= all_jobs;
     return out;
 }

@@ -32,7 +32,8 @@ Payment rented_by_name(const PriceList& prices, const CostQuery& query, const Pr
     return out;
 }
 
-/// At most the GPUs of the plan's nodes, or what an offer rents at least.
+/// At least the GPUs that train; at most those of the plan's nodes, or what an offer rents at
+/// least.
 void check_gpus_paid(const MachineMoney& money, const CostQuery& query, const Prediction& report) {
     if (!query.gpus_paid) return;
     const NodeShare& share = report.share;
@@ -40,6 +41,11 @@ void check_gpus_paid(const MachineMoney& money, const CostQuery& query, const Pr
         throw InputError(
             fmt::format("--gpus-paid is {:g}, expected a whole number of GPUs", *query.gpus_paid),
             "gpus_paid");
+    if (*query.gpus_paid < share.gpus)
+        throw InputError(fmt::format("--gpus-paid is {:g}, expected at least {:g}, the GPUs that "
+                                     "train; give more, or train on fewer with --gpus",
+                                     *query.gpus_paid, share.gpus),
+                         "gpus_paid");
     double all = share.nodes() * share.node_gpus;
     for (const Offer& offer : money.prices.offers)
         if (all > 0) all = std::max(all, offer.rented_gpus);

@@ -29,6 +29,8 @@ struct ModelSpec;
 struct OperationErrors;
 struct PublishedTable;
 struct RunComparison;
+struct RunCost;
+struct RunLimits;
 struct RunQuestion;
 struct RunWay;
 struct Sensitivity;
@@ -36,6 +38,9 @@ struct FullNode;
 struct TrackRecord;
 struct Upgrade;
 struct Validation;
+
+/// Whether the run meets the limits; empty without any.
+Cell meets_cell(const RunLimits& limits, const RunCost& run, bool priced);
 
 /// Precondition: `machines` is not empty.
 std::string advice_text(const std::vector<MachineAdvice>& machines, const AdviceRequest& request);

@@ -44,9 +44,9 @@ void append_money(std::string& out, const CostAnswer& answer) {
 
 void append_energy(std::string& out, const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
-    out += fmt::format("energy   {} tokens: {}, {} W {}{}\n", format_count(cost.tokens),
+    out += fmt::format("energy   {} tokens: {}, {} W{}{}\n", format_count(cost.tokens),
                        format_kwh(cost), format_thousands(*cost.mean_w),
-                       cost.kwh_scope == EnergyScope::ceiling ? "at most" : "on average",
+                       energy_terms(cost.kwh_scope).power,
                        e.at_limit ? ", the GPU at its power limit" : "");
     out += fmt::format("         {:.2f} tokens/s a watt, {:.0f} useful TFLOPS a kW; {}\n",
                        *cost.tokens_per_joule, *cost.tflops_per_kw,
@@ -100,7 +100,7 @@ void append_side_by_side(std::string& out, const std::optional<FullNode>& togeth
 /// A purchase or a contract meets a budget if all that is committed is within it.
 Table payments_table(const std::vector<PaidRun>& payments, const RunLimits& limits) {
     const auto origin = [](const PaidRun& one) { return one.payment.origin; };
-    std::vector<ColumnOf<PaidRun>> columns = {
+    const std::vector<ColumnOf<PaidRun>> columns = {
         {"name", "other ways to pay", [](auto& one) { return one.payment.name; }},
         {"origin", "", origin},
         {"gpus_paid", "GPUs paid", Unit::whole,
@@ -113,11 +113,10 @@ Table payments_table(const std::vector<PaidRun>& payments, const RunLimits& limi
          [](auto& one) { return range_of(one.run.usd_per_million_tokens); }},
         {"run_usd.value", "$ the run", Unit::usd, [](auto& one) { return one.run.usd.value; }},
         {"run_usd.{}_percent", "", Unit::usd, [](auto& one) { return range_of(one.run.usd); }},
-        {"committed_usd", "$ you commit to", Unit::usd, &PaidRun::committed_usd}};
-    if (limits.any())
-        columns.push_back({"meets", "meets limits", Unit::flag,
-                           [&](auto& one) { return meets(limits, one.run, true); }});
-    columns.push_back({"", "price is", origin});
+        {"committed_usd", "$ you commit to", Unit::usd, &PaidRun::committed_usd},
+        {"meets", "meets limits", Unit::flag,
+         [&](auto& one) { return meets_cell(limits, one.run, true); }},
+        {"", "price is", origin}};
     return table_of<PaidRun>(payments, columns);
 }
 
@@ -130,19 +129,17 @@ Json banded_json(const Banded& number) {
     return out;
 }
 
-const char* scope_name(EnergyScope scope) {
-    // In the order of the enumeration.
-    static constexpr const char* kNames[] = {"GPU and host", "GPU and host at most", "GPU alone"};
-    return kNames[static_cast<std::size_t>(scope)];
-}
-
 Json energy_json(const CostAnswer& answer, const RunCost& cost) {
     const StepEnergy& e = *answer.energy;
     Json step_j;
     for (const auto& [name, joules] : energy_kinds(e)) step_j[name] = joules;
     return {{"calibrated", answer.power.calibrated},
-            {"counts", scope_name(cost.kwh_scope)},
-            {"run_kwh", banded_json(*cost.kwh)},
+            {"counts", energy_terms(cost.kwh_scope).counts},
+            {"run_kwh",
+             {{"value", cost.kwh->value},
+              {"least", cost.kwh->low},
+              {"most", cost.kwh->high},
+              {"range", energy_terms(cost.kwh_scope).range}}},
             {"mean_w", *cost.mean_w},
             {"tokens_per_s_per_w", *cost.tokens_per_joule},
             {"model_tflops_per_s_per_kw", *cost.tflops_per_kw},
@@ -156,11 +153,15 @@ Json full_node_json(const FullNode& together, const RunLimits& limits) {
                 {"tokens_per_s_of_each", together.tokens_per_s},
                 {"speed_of_one_alone", together.of_alone}};
     out["payment_of_each"] =
-        together.paid ? to_json(payments_table({*together.paid}, limits), true).front() : Json();
+        together.paid ? to_json(payments_table({*together.paid}, limits)).front() : Json();
     return out;
 }
 
 }  // namespace
+
+Cell meets_cell(const RunLimits& limits, const RunCost& run, bool priced) {
+    return limits.any() ? Cell(meets(limits, run, priced)) : Cell();
+}
 
 std::string cost_text(const CostAnswer& answer, const Prediction& r,
                       const std::optional<FullNode>& together) {
@@ -199,17 +200,18 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
     const RunCost& cost = answer.run;
     out["days"] = banded_json(cost.days);
     const auto limit = [](const std::optional<double>& one) { return one ? Json(*one) : Json(); };
-    out["limits"] = answer.limits.any() ? Json{{"meets", meets(answer)},
-                                               {"deadline_days", limit(answer.limits.days)},
-                                               {"budget_usd", limit(answer.limits.usd)}}
-                                        : Json();
-    out["payment"] =
-        answer.payment
-            ? to_json(payments_table({PaidRun{*answer.payment, answer.run}}, answer.limits), true)
-                  .front()
-            : Json();
+    // Here alone of this payment, since a deadline is met or missed without a price, too.
+    out["limits"] = {{"meets", answer.limits.any() ? Json(meets(answer)) : Json()},
+                     {"deadline_days", limit(answer.limits.days)},
+                     {"budget_usd", limit(answer.limits.usd)}};
+    out["payment"] = Json();
+    if (answer.payment) {
+        const PaidRun paid{*answer.payment, answer.run};
+        out["payment"] = to_json(payments_table({paid}, answer.limits)).front();
+        out["payment"].erase("meets");
+    }
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
-    out["other_payments"] = to_json(payments_table(answer.others, answer.limits), true);
+    out["other_payments"] = to_json(payments_table(answer.others, answer.limits));
     out["rents_usd_per_million_tokens"] = answer.rents ? Json{{"taken", answer.rents->value},
                                                               {"least", answer.rents->low},
                                                               {"most", answer.rents->high}}

@@ -95,6 +95,7 @@ std::string answer_box(const Decision& decision) {
 std::string machines_part(const Decision& decision) {
     std::vector<std::string> columns = {"machine ",
                                         "fits",
+                                        "meets",
                                         "tokens_per_s",
                                         "tokens_per_s_{}_percent",
                                         "days",
@@ -116,7 +117,6 @@ std::string machines_part(const Decision& decision) {
                                         "usd_per_million_tokens_of_a_full_node",
                                         "confidence",
                                         "short"};
-    if (decision.request.money.limits.any()) columns.insert(columns.begin() + 2, "meets");
     if (std::ranges::any_of(decision.candidates,
                             [](auto& c) { return c.cost.payment && c.cost.run.usd_at_once > 0; }))
         columns.insert(std::ranges::find(columns, "run_usd") + 1, "spent_usd");

@@ -33,11 +33,9 @@ Cell kwh_cell(const CostAnswer& cost) {
     const RunCost& run = cost.run;
     if (!run.kwh) return {};
     const Cell out = days_or_kwh(*run.kwh);
-    const std::string words = run.kwh_scope == EnergyScope::ceiling ? out.shown + " at full power"
-                              : run.kwh_scope == EnergyScope::gpu_alone
-                                  ? out.shown + " without host"
-                                  : out.shown;
-    return Cell(run.kwh->value).shown_as(words).with_tooltip(format_kwh(run));
+    return Cell(run.kwh->value)
+        .shown_as(out.shown + energy_terms(run.kwh_scope).energy)
+        .with_tooltip(format_kwh(run));
 }
 
 /// A candidate that does not fit has neither speed nor cost.
@@ -65,6 +63,9 @@ Table decision_machines_table(const Decision& decision) {
                  .with_tooltip(c.full_name == c.name ? "" : c.full_name);
          }},
         {"fits", "fits", Unit::flag, [](auto& c) { return Cell(c.fits()).with_mark(!c.fits()); }},
+        {"meets", "meets limits", Unit::flag, if_fits([](auto& c) {
+             return meets_cell(c.cost.limits, c.cost.run, c.cost.payment.has_value());
+         })},
         {"tokens_per_s", "tokens/s", Unit::whole,
          if_fits([](auto& c) { return c.report().tokens_per_s(); })},
         {"tokens_per_s_{}_percent", "5 to 95%", Unit::whole,
@@ -112,10 +113,6 @@ Table decision_machines_table(const Decision& decision) {
         {"", "short", [](auto& c) { return short_by(c.report()); }}};
     add_beside_speed(columns, "tokens_per_s_{}_percent",
                      [](const Candidate& c) { return &c.report().asked; });
-    if (decision.request.money.limits.any())
-        columns.insert(columns.begin() + 3, {"meets", "meets limits", Unit::flag, [](auto& c) {
-                                                 return c.fits() ? Cell(meets(c.cost)) : Cell();
-                                             }});
     Table out = table_of<Candidate>(decision.candidates, columns);
     if (decision.chosen) out.rows[*decision.chosen].marked = true;
     return out;

@@ -188,7 +188,7 @@ Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>&
     const std::size_t alone = ways.size();
     if (together && together->paid && together->jobs > 1)
         ways.push_back({way_of(together->paid->payment), &*together->paid});
-    std::vector<ColumnOf<Paying>> columns = {
+    const std::vector<ColumnOf<Paying>> columns = {
         {"way", "", [](auto& one) { return heading_of(one.way); }},
         {"name", "way to pay",
          [](auto& one) { return one.run ? Cell(one.run->payment.name) : Cell("not known"); }},
@@ -207,14 +207,12 @@ Table ways_to_pay_table(const CostAnswer& answer, const std::optional<FullNode>&
         {"run_usd", "$ the run", Unit::usd, if_priced([](auto& one) { return one.run.usd.value; })},
         {"committed_usd", "$ you commit to", Unit::usd,
          if_priced([](auto& one) { return one.committed_usd(); })},
+        {"meets", answer.limits.any() ? "meets limits" : "", Unit::flag,
+         if_priced([&](auto& one) { return meets_cell(answer.limits, one.run, true); })},
         {"price_of", "price is", [](auto& one) {
              return one.run ? Cell(one.run->payment.origin)
                             : Cell(one.missing).shown_as(fields_for_flags(one.missing));
          }}};
-    if (answer.limits.any())
-        columns.insert(columns.end() - 1,
-                       {"meets", "meets limits", Unit::flag,
-                        if_priced([&](auto& one) { return meets(answer.limits, one.run, true); })});
     Table out = table_of<Paying>(ways, columns);
     for (std::size_t i = 0; i < ways.size(); ++i) {
         Row& row = out.rows[i];

@@ -60,7 +60,9 @@ struct Payment {
     std::vector<std::string> inputs = {};  ///< paths of the profile's numbers behind the price
     std::optional<OfferKind> kind = {};    ///< empty: bought, or given by the hour
     double price_usd = 0;                  ///< of the purchase; 0 for a rent
-    std::string unpriced = {};             ///< host memory that it does not include, or empty
+    /// Side by side, of which usd_per_hour is one's part. A price or a contract is not divided.
+    double jobs = 1;
+    std::string unpriced = {};  ///< host memory that it does not include, or empty
 
     /// Rents include it.
     bool pays_electricity() const { return ownership != Ownership::rent; }

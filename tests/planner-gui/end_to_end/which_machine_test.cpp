@@ -65,7 +65,7 @@ void check_verdict(const WindowDriver& driver, const QString& scenario) {
     CHECK(shown(window, "days") == text(format_days({cost["days"]["value"].get<double>()})));
     CHECK(shown(window, "days_more")
               .startsWith(text(format_usd(cost["payment"]["run_usd"]["value"].get<double>()))));
-    const bool is_ceiling = cost["energy"]["counts"] == "GPU and host at most";
+    const bool is_ceiling = cost["energy"]["counts"] == "GPU and host at full power";
     const auto& kwh = cost["energy"]["run_kwh"];
     CHECK(shown(window, "energy") == text(fmt::format("{:.3g} kWh{}", kwh["value"].get<double>(),
                                                       is_ceiling ? " at full power" : "")));

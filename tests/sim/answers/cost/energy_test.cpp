@@ -177,8 +177,8 @@ TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cos
          {"a million tokens, at $39.80 an hour\n         pays for 8 of 8 GPUs", "1.00 B tokens: $",
           "AWS p5e capacity block, rented, 2026-05-25, the lower median of 6 rents from $3.50 to "
           "$13.78",
-          "(5 to 95%: $", "at full power, ", "not measured", "tokens/s a watt", "Nebius on-demand",
-          "give --node-usd"})
+          "(5 to 95%: $", " kWh at full power (spread of time and power: ", " W at full power\n",
+          "not measured", "tokens/s a watt", "Nebius on-demand", "give --node-usd"})
         CHECK_THAT(result.output, ContainsSubstring(part));
     CHECK_THAT(run_sluice("cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb --json").output,
                ContainsSubstring("\"usd_per_million_tokens\""));
@@ -192,8 +192,19 @@ TEST_CASE("cost: the program says whether deadline and budget are met", "[cost]"
     CHECK_THAT(
         run_sluice(cost + "--days 0.5 --budget-usd 1").output,
         ContainsSubstring("limits   It ends ") && ContainsSubstring(" more than the budget.\n"));
-    CHECK_THAT(run_sluice(cost + "--days 0.5 --json").output,
-               ContainsSubstring("\"meets\": false"));
+    const auto json = [&](const char* flags) {
+        return nlohmann::json::parse(run_sluice(cost + flags + " --json").output);
+    };
+    const nlohmann::json with = json("--days 0.5"), without = json("");
+    CHECK(with["limits"]["meets"] == false);
+    CHECK(without["limits"]["meets"].is_null());
+    CHECK(without["other_payments"][0]["meets"].is_null());
+    for (const nlohmann::json* one : {&with, &without}) CHECK(!(*one)["payment"].contains("meets"));
+    const auto head = [&](const char* flags) {
+        const std::string csv = run_sluice(cost + flags + " --csv").output;
+        return csv.substr(0, csv.find('\n'));
+    };
+    CHECK(head("") == head("--days 0.5"));
 }
 
 TEST_CASE("cost: a purchase meets a budget if its price does", "[cost]") {

@@ -1,5 +1,7 @@
 #include "sim/answers/cost/full_node.h"
 
+#include <nlohmann/json.hpp>
+
 #include "sim/answers/predict/predict.h"
 #include "sim/specs/machine/scaled_machine.h"
 #include "sim/specs/model/read_model.h"
@@ -111,6 +113,20 @@ TEST_CASE("side by side: a purchase in parts has the GPUs that are paid for", "[
     // A rent of two GPUs leaves the others of the node to other jobs.
     CHECK_THAT(run_sluice(cost + "--ownership rent --gpus-paid 2").output,
                ContainsSubstring("8 such jobs side by side"));
+}
+
+TEST_CASE("side by side: a budget pays the price of the whole node", "[cost]") {
+    const std::string cost =
+        "cost --model qwen2.5-7b --layers 8 --machine h200-sxm-pcie5 --plan given --batch 8 "
+        "--price-usd 200000 ";
+    const auto of_each = [&](const std::string& flags) {
+        return nlohmann::json::parse(
+            run_sluice(cost + flags + "--json").output)["side_by_side"]["payment_of_each"];
+    };
+    CHECK(of_each("--budget-usd 30000 ")["meets"] == false);
+    CHECK(of_each("--budget-usd 210000 ")["meets"] == true);
+    CHECK(of_each("")["meets"].is_null());
+    CHECK(of_each("")["committed_usd"].get<double>() > 200'000);
 }
 
 TEST_CASE("side by side: half of the host memory's rate", "[cost]") {

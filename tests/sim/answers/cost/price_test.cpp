@@ -158,15 +158,15 @@ TEST_CASE("run cost: kWh from the least of a fast step to the most of a slow one
     CHECK(run.kwh->low == Approx(0.2));
     CHECK(run.kwh->high == Approx(2));
     // Dollars and days are of the centre, too.
-    CHECK(format_kwh(run) == "1 kWh (5 to 95%: 0.2 to 2) at full power");
+    CHECK(format_kwh(run) == "1 kWh at full power (spread of time and power: 0.2 to 2)");
     energy.scope = EnergyScope::gpu_alone;
     const auto words = [&] {
         return format_kwh(run_cost(thousand_tokens_a_second(), Payment(), 3.6e6, energy, {}));
     };
-    CHECK(words() == "1 kWh (5 to 95%: 0.2 to 2) for the GPU alone");
-    energy.gpus = 4;
-    CHECK(words() ==
-          "1 kWh (5 to 95%: 0.2 to 2) for the 4 GPUs that are paid for, without their host");
+    CHECK(words() == "1 kWh without the host (spread of time and power: 0.2 to 2)");
+    energy.scope = EnergyScope::whole;
+    energy.least = energy.total();
+    CHECK(words() == "1 kWh (5 to 95%: 0.5 to 2)");
 }
 
 TEST_CASE("run cost: twice the tokens cost and take twice as much", "[cost]") {
@@ -240,6 +240,13 @@ TEST_CASE("cost query: an owned machine costs its electricity, with all its GPUs
     CHECK(payment_of(money, query, report)->paid->gpus == 2);
     query.ownership = Ownership::rent;
     CHECK(!payment_of({}, query, report));
+    report.share.gpus = 4;
+    for (const Ownership ownership : {Ownership::own, Ownership::rent, Ownership::buy}) {
+        query.ownership = ownership;
+        CHECK_THROWS_WITH(payment_of(money, query, report),
+                          "--gpus-paid is 2, expected at least 4, the GPUs that train; give more, "
+                          "or train on fewer with --gpus");
+    }
 }
 
 TEST_CASE("cost query: GPUs paid are those of a machine at a given price", "[cost]") {
