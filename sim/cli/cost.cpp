@@ -33,6 +33,7 @@ int run_cost_command(const CostFlags& flags) {
     const Prediction report = with_progress("cost", [&] {
         return predict(scenario.model, machine, scenario.training,
                        {.band = Wanted::Band::always,
+                        .suggestions = true,
                         .prices = prices_to_choose_by(scenario.profile, query),
                         .chosen_beside = flags.plan.chooses(flags.scenario) ? &given : nullptr});
     });

@@ -113,6 +113,15 @@ std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes)
     return out;
 }
 
+std::vector<std::string> fitting_words(const StepAdvice& advice) {
+    std::vector<std::string> out;
+    for (const Suggestion& one : advice.suggestions)
+        out.push_back(fmt::format("fits with {} (device {}, host {})", setting_flags(one.settings),
+                                  format_bytes(one.device_peak), format_bytes(one.host_peak)));
+    if (advice.no_suggestion) out.push_back(no_suggestion_text(*advice.no_suggestion));
+    return out;
+}
+
 std::string misfit_sentence(const std::string& name, const Prediction& prediction) {
     const std::string out =
         fmt::format("{}: {}", name, fmt::join(shortages(prediction.plan), "; "));

@@ -50,6 +50,8 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
 
 /// "no nearby setting fits: a smaller model or a larger machine is needed".
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
+/// A line for each suggestion, or that there is none; empty where none was looked for.
+std::vector<std::string> fitting_words(const StepAdvice& advice);
 /// How the machine of that name lacks memory, and the settings that would fit.
 std::string misfit_sentence(const std::string& name, const Prediction& prediction);
 /// "copies to the GPU at 61 GB/s (now 55.3; both ways 52, now 47) would hide the weights: 1.02 s a

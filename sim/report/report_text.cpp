@@ -43,12 +43,7 @@ std::string used_of(const Fit::OfTier& tier) {
 void append_misfit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
     out += "DOES NOT FIT\n";
     for (const std::string& words : shortages(r.plan)) out += fmt::format("  {}\n", words);
-    for (const Suggestion& s : advice.suggestions) {
-        out += fmt::format("  fits with {} (device {}, host {})\n", setting_flags(s.settings),
-                           format_bytes(s.device_peak), format_bytes(s.host_peak));
-    }
-    if (advice.no_suggestion)
-        out += fmt::format("  {}\n", no_suggestion_text(*advice.no_suggestion));
+    for (const std::string& words : fitting_words(advice)) out += fmt::format("  {}\n", words);
     out += "  the speed below assumes that it fits\n";
 }
 

@@ -60,9 +60,14 @@ void append_energy(std::string& out, const CostAnswer& answer, const RunCost& co
     out += fmt::format("         {} J a step: {}\n", format_thousands(e.total()), kinds);
 }
 
+/// Nothing is judged that does not fit.
+RunLimits judged_limits(const CostAnswer& answer, const Prediction& r) {
+    return r.plan.fit.fits() ? answer.limits : RunLimits{};
+}
+
 /// Does the run meet the limits that were given?
-void append_limits(std::string& out, const CostAnswer& answer) {
-    if (!answer.limits.any()) return;
+void append_limits(std::string& out, const CostAnswer& answer, const Prediction& r) {
+    if (!judged_limits(answer, r).any()) return;
     std::vector<std::string> sentences = limit_warnings(answer);
     if (sentences.empty()) sentences = {fmt::format("It meets {}.", limits_name(answer.limits))};
     out += fmt::format("limits   {}\n", fmt::join(sentences, " "));
@@ -169,12 +174,13 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
                                   speed_text(r));
     for (const std::string& words : shortages(r.plan))
         out += fmt::format("DOES NOT FIT: {}; the costs below assume that it fits\n", words);
+    for (const std::string& words : fitting_words(r.advice)) out += fmt::format("  {}\n", words);
     if (const RunsToday& today = r.asked.runs_today; !today.runs())
         out += fmt::format("NO PROGRAM RUNS THIS TODAY: {}\n", today.why_not);
     append_money(out, answer);
     const RunCost& cost = answer.run;
     if (!answer.payment) out += fmt::format("run      {}\n", format_days(cost.days));
-    append_limits(out, answer);
+    append_limits(out, answer, r);
     append_offers(out, answer);
     append_side_by_side(out, together);
     if (answer.energy)
@@ -182,7 +188,8 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
     else
         out +=
             "energy   not known: the profile has neither calibrated energy nor the GPU's power\n";
-    if (!answer.others.empty()) out += "\n" + to_text(payments_table(answer.others, answer.limits));
+    const RunLimits limits = judged_limits(answer, r);
+    if (!answer.others.empty()) out += "\n" + to_text(payments_table(answer.others, limits));
     out += "\nassumed:\n";
     for (const std::string& assumption : answer.assumptions)
         out += fmt::format("  {}\n", assumption);
@@ -191,27 +198,29 @@ std::string cost_text(const CostAnswer& answer, const Prediction& r,
 
 std::string cost_json(const CostAnswer& answer, const Prediction& r,
                       const std::optional<FullNode>& together) {
+    const bool fits = r.plan.fit.fits();
+    const RunLimits limits = judged_limits(answer, r);
     Json out;
     out["model"] = r.asked.model_name;
     out["machine"] = {{"id", r.asked.machine_id}, {"changes", r.asked.machine_changes}};
-    out["fits"] = r.plan.fit.fits();
+    out["fits"] = fits;
     add_speed_json(out, r, r.band);
     out["tokens"] = answer.tokens;
     const RunCost& cost = answer.run;
     out["days"] = banded_json(cost.days);
     const auto limit = [](const std::optional<double>& one) { return one ? Json(*one) : Json(); };
     // Here alone of this payment, since a deadline is met or missed without a price, too.
-    out["limits"] = {{"meets", answer.limits.any() ? Json(meets(answer)) : Json()},
+    out["limits"] = {{"meets", answer.limits.any() ? Json(fits && meets(answer)) : Json()},
                      {"deadline_days", limit(answer.limits.days)},
                      {"budget_usd", limit(answer.limits.usd)}};
     out["payment"] = Json();
     if (answer.payment) {
         const PaidRun paid{*answer.payment, answer.run};
-        out["payment"] = to_json(payments_table({paid}, answer.limits)).front();
+        out["payment"] = to_json(payments_table({paid}, limits)).front();
         out["payment"].erase("meets");
     }
     out["energy"] = answer.energy ? energy_json(answer, cost) : Json();
-    out["other_payments"] = to_json(payments_table(answer.others, answer.limits));
+    out["other_payments"] = to_json(payments_table(answer.others, limits));
     out["rents_usd_per_million_tokens"] = answer.rents ? Json{{"taken", answer.rents->value},
                                                               {"least", answer.rents->low},
                                                               {"most", answer.rents->high}}
@@ -220,7 +229,7 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
                                                  {"training_hours", answer.break_even->hours}}
                                           : Json();
     out["purchase_missing"] = answer.missing.empty() ? Json() : Json(answer.missing);
-    out["side_by_side"] = together ? full_node_json(*together, answer.limits) : Json();
+    out["side_by_side"] = together ? full_node_json(*together, limits) : Json();
     out["owner"] = {{"years", answer.terms.years},
                     {"utilization", answer.terms.utilization},
                     {"interest", answer.terms.interest},

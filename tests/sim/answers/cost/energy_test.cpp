@@ -184,6 +184,18 @@ TEST_CASE("cost: the program says dollars, days and kWh with their bands", "[cos
                ContainsSubstring("\"usd_per_million_tokens\""));
 }
 
+TEST_CASE("cost: nothing is met that does not fit, and the program says what fits", "[cost]") {
+    const std::string cost =
+        "cost --model qwen2.5-32b --machine rtx-4090 --batch 8 --seq 512 --tokens 1M --days 300 "
+        "--plan given ";
+    CHECK_THAT(run_sluice(cost).output, ContainsSubstring("DOES NOT FIT: ") &&
+                                            ContainsSubstring("\n  fits with --") &&
+                                            !ContainsSubstring("limits   "));
+    const auto json = nlohmann::json::parse(run_sluice(cost + "--json").output);
+    CHECK(json["fits"] == false);
+    CHECK(json["limits"]["meets"] == false);
+}
+
 TEST_CASE("cost: the program says whether deadline and budget are met", "[cost]") {
     const std::string cost = "cost --model qwen2.5-7b --machine h200-sxm-pcie5-1tb --tokens 1B ";
     CHECK_THAT(run_sluice(cost).output, !ContainsSubstring("limits"));
