@@ -127,7 +127,7 @@ void VerdictFigures::showRun(const CostAnswer& cost) {
     set(days_, qtext(format_days({run.days.value})), about, more.join(QLatin1Char('\n')));
     if (!run.kwh) return set(energy_, tr("not known"), tr("the profile has no power"), {});
     const EnergyTerms& terms = energy_terms(run.kwh_scope);
-    set(energy_, tr("%1 kWh%2").arg(amount(run.kwh->value), qtext(terms.energy)),
+    set(energy_, tr("%1 kWh").arg(amount(run.kwh->value)),
         tr("%1 W%2").arg(qtext(format_thousands(*run.mean_w)), qtext(terms.power)),
         tr("%1; %2").arg(qtext(format_kwh(run)),
                          cost.power.calibrated ? tr("from the measured energy of each kind of work")
