@@ -23,8 +23,10 @@ StartForm::StartForm(QWidget* parent) : QWidget(parent) {
         addRow("model", tr("M&odel"), search, model_names(), QStringLiteral("qwen2.5-14b"),
                tr("A name of the list, a path to a Hugging Face config.json, or a size: 32B")),
         addRow("task", tr("&Task"), choice, {tuning, pretraining}, tuning,
-               tr("Both train all parameters. A step of fine-tuning has 524,288 tokens, one of "
-                  "pretraining 1,048,576.")),
+               tr("Both train all parameters. A step of fine-tuning has %1 tokens, one of "
+                  "pretraining %2.")
+                   .arg(qtext(step_tokens_text(Task::full_fine_tune)),
+                        qtext(step_tokens_text(Task::pretrain)))),
         addRow("tokens", tr("To&kens"), text, {}, QStringLiteral("1B"),
                tr("Tokens of the whole run: 500M, 2B or 1.5T; most: as many as deadline and budget "
                   "allow")),

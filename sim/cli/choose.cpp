@@ -96,10 +96,12 @@ void add_choose(CLI::App& app, Command& chosen) {
                                     "a name of `sluice models` or its part, a size such as 70B, "
                                     "or a path to a config.json"))
         ->required();
-    command->add_option("--task", flags->task,
-                        fmt::format("{} (default): 524,288 tokens a step; {}: 1,048,576. Both "
-                                    "train all parameters",
-                                    task_name(Task::full_fine_tune), task_name(Task::pretrain)));
+    command->add_option(
+        "--task", flags->task,
+        fmt::format("{} (default): {} tokens a step; {}: {}. Both train all "
+                    "parameters",
+                    task_name(Task::full_fine_tune), step_tokens_text(Task::full_fine_tune),
+                    task_name(Task::pretrain), step_tokens_text(Task::pretrain)));
     command->add_option("--tokens", flags->tokens,
                         "tokens of the run, as 500M or 2B; most: as many as --days and --budget "
                         "allow; default 1B");

@@ -47,7 +47,7 @@ int run_cost_command(const CostFlags& flags) {
             machine.id));
     const auto together = full_node(report, machine, money, query);
     return print(flags.json  ? cost_json(answer, report, together)
-                 : flags.csv ? cost_csv(answer, together)
+                 : flags.csv ? cost_csv(answer, report, together)
                              : folded(cost_text(answer, report, together)));
 }
 

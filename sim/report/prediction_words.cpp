@@ -113,11 +113,14 @@ std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes)
     return out;
 }
 
+std::string suggestion_text(const Suggestion& one, const BytesText& bytes) {
+    return fmt::format("fits with {} (device {}, host {})", setting_flags(one.settings),
+                       bytes(one.device_peak), bytes(one.host_peak));
+}
+
 std::vector<std::string> fitting_words(const StepAdvice& advice) {
     std::vector<std::string> out;
-    for (const Suggestion& one : advice.suggestions)
-        out.push_back(fmt::format("fits with {} (device {}, host {})", setting_flags(one.settings),
-                                  format_bytes(one.device_peak), format_bytes(one.host_peak)));
+    for (const Suggestion& one : advice.suggestions) out.push_back(suggestion_text(one));
     if (advice.no_suggestion) out.push_back(no_suggestion_text(*advice.no_suggestion));
     return out;
 }

@@ -50,6 +50,8 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own);
 
 /// "no nearby setting fits: a smaller model or a larger machine is needed".
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes = format_bytes);
+/// "fits with --batch 8 (device 61.2 GB, host 430.9 GB)".
+std::string suggestion_text(const Suggestion& one, const BytesText& bytes = format_bytes);
 /// A line for each suggestion, or that there is none; empty where none was looked for.
 std::vector<std::string> fitting_words(const StepAdvice& advice);
 /// How the machine of that name lacks memory, and the settings that would fit.

@@ -14,6 +14,13 @@ std::string few_digits(double value) {
     return value >= 100 ? format_thousands(value) : fmt::format("{:.3g}", value);
 }
 
+std::string with_range(const Banded& number, const std::string& unit, const char* range) {
+    const std::string out = fmt::format("{} {}", few_digits(number.value), unit);
+    if (number.high == 0) return out;
+    return fmt::format("{} ({}: {} to {})", out, range, few_digits(number.low),
+                       few_digits(number.high));
+}
+
 std::string break_even_words(const CostAnswer& answer) {
     const double years = answer.terms.years;
     if (answer.break_even && answer.break_even->months <= 12 * years)
@@ -41,10 +48,7 @@ std::string buying_words(const CostAnswer& answer) {
 
 std::string format_kwh(const RunCost& run) {
     const EnergyTerms& terms = energy_terms(run.kwh_scope);
-    const std::string out = fmt::format("{} kWh{}", few_digits(run.kwh->value), terms.energy);
-    if (run.kwh->high == 0) return out;
-    return fmt::format("{} ({}: {} to {})", out, terms.range, few_digits(run.kwh->low),
-                       few_digits(run.kwh->high));
+    return with_range(*run.kwh, fmt::format("kWh{}", terms.energy), terms.range);
 }
 
 std::string format_usd(const Banded& usd) {
@@ -54,9 +58,7 @@ std::string format_usd(const Banded& usd) {
 }
 
 std::string format_banded(const Banded& number, const char* unit) {
-    if (number.high == 0) return fmt::format("{} {}", few_digits(number.value), unit);
-    return fmt::format("{} {} (5 to 95%: {} to {})", few_digits(number.value), unit,
-                       few_digits(number.low), few_digits(number.high));
+    return with_range(number, unit, "5 to 95%");
 }
 
 std::string format_days(const Banded& days) {

@@ -67,7 +67,8 @@ std::string cost_text(const CostAnswer& answer, const Prediction& prediction,
 std::string cost_json(const CostAnswer& answer, const Prediction& prediction,
                       const std::optional<FullNode>& together);
 /// A line a way to pay; the last is a job beside others on its node.
-std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& together);
+std::string cost_csv(const CostAnswer& answer, const Prediction& prediction,
+                     const std::optional<FullNode>& together);
 
 /// A row for each way to pay, grouped: rent by the hour, spot, reserved, own cluster, bought; last
 /// as many jobs as the node holds. A way without a price has a row that says what is missing.

@@ -240,11 +240,12 @@ std::string cost_json(const CostAnswer& answer, const Prediction& r,
     return readable_json(out);
 }
 
-std::string cost_csv(const CostAnswer& answer, const std::optional<FullNode>& together) {
+std::string cost_csv(const CostAnswer& answer, const Prediction& r,
+                     const std::optional<FullNode>& together) {
     std::vector<PaidRun> all = answer.others;
     if (answer.payment) all.insert(all.begin(), {*answer.payment, answer.run});
     if (together && together->jobs > 1 && together->paid) all.push_back(*together->paid);
-    return to_csv(payments_table(all, answer.limits));
+    return to_csv(payments_table(all, judged_limits(answer, r)));
 }
 
 }  // namespace sluice

@@ -29,9 +29,8 @@ std::string would_fit(const Comparison& comparison, const ComparedSystem& system
         return no_suggestion_text(system.report.advice.no_suggestion.value_or(NoSuggestion()),
                                   bytes);
     const Suggestion& first = system.report.advice.suggestions.front();
-    return fmt::format("fits with {} (device {}, host {}): {} tokens/s{}",
-                       setting_flags(first.settings), bytes(first.device_peak),
-                       bytes(first.host_peak), format_thousands(*system.suggested_tokens_per_s),
+    return fmt::format("{}: {} tokens/s{}", suggestion_text(first, bytes),
+                       format_thousands(*system.suggested_tokens_per_s),
                        of_ours(comparison, system));
 }
 

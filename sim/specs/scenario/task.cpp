@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -21,6 +22,10 @@ std::span<const TaskRecord> task_table() {
 
 const TaskRecord& task_record(Task task) {
     return *std::ranges::find(task_table(), task, &TaskRecord::task);
+}
+
+std::string step_tokens_text(Task task) {
+    return format_thousands(static_cast<double>(task_record(task).tokens_of_a_step));
 }
 
 Task read_task(const std::string& name, const std::string& where) {

@@ -19,6 +19,8 @@ std::span<const TaskRecord> task_table();
 const TaskRecord& task_record(Task task);
 /// "pretraining", "fine-tuning".
 inline const char* task_name(Task task) { return task_record(task).name; }
+/// "524,288".
+std::string step_tokens_text(Task task);
 /// `where` is the flag or the field that names the task. Throws InputError with the field "task".
 Task read_task(const std::string& name, const std::string& where);
 

@@ -194,6 +194,8 @@ TEST_CASE("cost: nothing is met that does not fit, and the program says what fit
     const auto json = nlohmann::json::parse(run_sluice(cost + "--json").output);
     CHECK(json["fits"] == false);
     CHECK(json["limits"]["meets"] == false);
+    CHECK(json["other_payments"][0]["meets"].is_null());
+    CHECK_THAT(run_sluice(cost + "--csv").output, !ContainsSubstring("true"));
 }
 
 TEST_CASE("cost: the program says whether deadline and budget are met", "[cost]") {
