@@ -11,7 +11,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/mixed_bits.h"
 #include "sim/base/units.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/schedules/streamed_buffers.h"
 
 namespace sluice {
 namespace {

@@ -19,7 +19,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/write_file.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/schedules/streamed_buffers.h"
 
 namespace sluice {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/mixed_bits.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/schedules/streamed_buffers.h"
 
 namespace sluice {
 namespace {

@@ -7,8 +7,7 @@
 #include <cstring>
 
 #include "engine/optimizer/weight_codes.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/sizes.h"
 
 namespace sluice {
 namespace {
@@ -26,21 +25,21 @@ struct Piece {
 
 }  // namespace
 
-StreamedCodes::StreamedCodes(const ModelSpec& model, const TrainingSpec& training,
+StreamedCodes::StreamedCodes(const ModelSpec& model, const Placement& homes,
                              const ParameterStore& store, ThreadPool& pool, Device& device)
     : store_(store), pool_(pool), layers_(static_cast<std::size_t>(store.sections())) {
-    if (!training.streams_codes()) return;
     for (const LayerSpec& kind : model.kinds) {
         places_.push_back(layer_layout(model, kind));
         layouts_.push_back(coded_layout(places_.back()));
     }
     Bytes all = 0;
     for (int layer = 0; layer < model.layer_count(); ++layer)
-        if (arrives_as_codes(training, layer)) all += layouts_[kind_of(model, layer)].size;
+        if (homes.arrives_as_codes(layer)) all += layouts_[kind_of(model, layer)].size;
+    if (all == 0) return;
     memory_ = HostRegion(all, "weights in FP8", pool, &device);
     char* next = memory_.data();
     for (int layer = 0; layer < model.layer_count(); ++layer) {
-        if (!arrives_as_codes(training, layer)) continue;
+        if (!homes.arrives_as_codes(layer)) continue;
         const std::size_t kind = kind_of(model, layer);
         layers_[static_cast<std::size_t>(layer)] = {next, kind};
         next += layouts_[kind].size;

@@ -7,7 +7,7 @@
 
 #include "engine/kernels/fp8.h"
 #include "engine/memory/parameter_store.h"
-#include "sim/specs/scenario/training_spec.h"
+#include "sim/plan/placement.h"
 
 namespace sluice {
 
@@ -16,7 +16,7 @@ namespace sluice {
 class StreamedCodes {
   public:
     /// Allocates the blocks. All arguments must outlive it.
-    StreamedCodes(const ModelSpec& model, const TrainingSpec& training, const ParameterStore& store,
+    StreamedCodes(const ModelSpec& model, const Placement& homes, const ParameterStore& store,
                   ThreadPool& pool, Device& device);
 
     bool has(int section) const { return at(section).data != nullptr; }

@@ -26,24 +26,19 @@ Bytes largest_slot(const ModelSpec& model, Compute form) {
 
 DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& training,
                              const StreamedPlan& plan, Device& device, DType activations)
-    : model_(model),
-      training_(training),
-      ids_(plan.buffers),
+    : ids_(plan.buffers),
+      homes_(plan.homes),
       copies_(training),
-      depth_(training.buffer_depth),
-      slabs_(training.gradient_slabs),
       micro_batches_(training.micro_batches()),
       of_a_pass_(training.micro_batches_of_a_pass()),
       micro_tokens_(training.micro_batch_block().tokens()),
       hidden_(model.hidden),
       layers_(model.layer_count()),
-      first_streamed_(static_cast<int>(training.resident_layers)),
       slot_bytes_(largest_slot(model, Compute::bf16)),
       weight_slot_bytes_(largest_slot(model, training.stream_weights)),
       type_(activations),
       fp8_layers_(training.compute == Compute::fp8),
-      fp8_head_(training.head_gradients == Compute::fp8),
-      code_layers_(training.weight_code_layers) {
+      fp8_head_(training.head_gradients == Compute::fp8) {
     const int scale = activations == DType::fp32 ? 2 : 1;
     layout_ = layout_arena(plan.step.memory, scale);
     if (const auto meet = buffers_that_meet(plan.step.memory, layout_)) {
@@ -54,7 +49,11 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
             fmt::format("\"{}\" and \"{}\" share memory, and both are needed at once",
                         name(meet->first), name(meet->second)));
     }
-    const Bytes slots = std::min<Bytes>(depth_, layers_ - first_streamed_) * weight_slot_bytes_;
+    Bytes slots = 0;
+    for (int layer = 0; layer < layers_; ++layer)
+        if (!homes_.is_resident(layer))
+            slots = std::max(slots, (homes_.home(layer, Plane::weights).device_place() + 1) *
+                                        weight_slot_bytes_);
     if (slots > bytes(ids_.weight_slots))
         throw InternalError(fmt::format("weights arrive in {} bytes, the plan has {}", slots,
                                         bytes(ids_.weight_slots)));
@@ -71,20 +70,21 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
         resident_.push_back(block(section, ids_.resident[section]));
     for (std::size_t visit = 0; visit < ids_.visits.size(); ++visit)
         visits_.push_back(
-            block(static_cast<std::size_t>(first_streamed_) + visit, ids_.visits[visit]));
+            block(static_cast<std::size_t>(homes_.visits.first) + visit, ids_.visits[visit]));
 }
 
 void* DeviceBuffers::weight_slot(int layer) const {
     const ParameterBlock& resident = resident_[static_cast<std::size_t>(layer)];
     if (resident.count > 0) return resident.high;
     return static_cast<char*>(at(ids_.weight_slots)) +
-           (layer - first_streamed_) % depth_ * weight_slot_bytes_;
+           homes_.home(layer, Plane::weights).device_place() * weight_slot_bytes_;
 }
 
 void* DeviceBuffers::gradient_slab(int layer) const {
     const auto index = static_cast<std::size_t>(layer);
     if (holds_gradient(layer)) return at(ids_.held_gradients[index]);
-    return static_cast<char*>(at(ids_.gradient_slabs)) + layer % slabs_ * slot_bytes_;
+    return static_cast<char*>(at(ids_.gradient_slabs)) +
+           homes_.home(layer, Plane::gradient).device_place() * slot_bytes_;
 }
 
 Matrix DeviceBuffers::whole_hidden(int layer) const {
@@ -109,15 +109,16 @@ Matrix DeviceBuffers::coming_back(int layer, std::int64_t j) const {
 }
 
 Workspace DeviceBuffers::kept(Direction direction, int layer, std::int64_t j) const {
-    if (keeps_on_host(model_, training_, layer)) {
-        const std::int64_t turn = kept_turn(model_, training_, direction, layer, j);
+    if (homes_.keeps_on_host(layer)) {
+        const std::int64_t turn = kept_turn(homes_, copies_, direction, layer, j);
         const BufferId id = ids_.kept_in_turn[static_cast<std::size_t>(turn % 2)];
         const Bytes part = bytes(id) / copies_.largest() / kPartAlignment * kPartAlignment;
         return {static_cast<char*>(at(id)) + copies_.place_of(j) * part, part};
     }
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};
-    const KeptPlace place = kept_beside_visit(ids_.visit_places, layer).value_or(KeptPlace{});
+    const KeptBesideVisit place =
+        homes_.kept_beside_visit(layer).value_or(KeptBesideVisit{});
     const Bytes part = bytes(id) / place.parts / of_a_pass_ / kPartAlignment * kPartAlignment;
     return {static_cast<char*>(at(id)) + (place.part * of_a_pass_ + j % of_a_pass_) * part, part};
 }
@@ -139,27 +140,26 @@ class Parts {
 };
 
 /// Where each section's gradients are: in its own place if its update waits, else in slabs in turn.
-std::vector<Bytes> place_gradients(const TrainingSpec& training, const ParameterStore& store,
+std::vector<Bytes> place_gradients(const Placement& homes, const ParameterStore& store,
                                    const ModelSpec& model, Parts& parts) {
     std::vector<Bytes> places, in_turn;
-    const bool hold = training.updates_after_norm();
-    const auto slabs = static_cast<std::size_t>(host_gradient_slabs(training));
     Bytes largest = 0;
     for (int layer = 0; layer < store.layers(); ++layer)
         largest = std::max(largest, kBf16 * store.block(layer).count);
     for (int layer = 0; layer < store.layers(); ++layer) {
-        if (layer < training.resident_layers || is_visiting(training, layer)) {
-            places.push_back(0);  // never leave the device
-        } else if (hold || is_deferred(model, training, layer)) {
+        const Home& home = homes.home(layer, Plane::gradient);
+        if (home.on_device()) {
+            places.push_back(0);  // never leaves it
+        } else if (home.host_places == 0) {
             places.push_back(parts.add(largest));
         } else {
-            in_turn.push_back(in_turn.size() < slabs ? parts.add(largest)
-                                                     : in_turn[in_turn.size() - slabs]);
-            places.push_back(in_turn.back());
+            const auto place = static_cast<std::size_t>(home.host_place());
+            if (place == in_turn.size()) in_turn.push_back(parts.add(largest));
+            places.push_back(in_turn[place]);
         }
     }
     // The device's head has an output projection even if it is the embedding.
-    if (!training.resident_head())
+    if (!homes.is_resident(homes.sections.head()))
         places.push_back(parts.add(kBf16 * HeadLoss(model, 1).elements()));
     return places;
 }
@@ -167,15 +167,15 @@ std::vector<Bytes> place_gradients(const TrainingSpec& training, const Parameter
 }  // namespace
 
 HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
-                         const ParameterStore& store, ThreadPool& pool, Device& device,
-                         DType activations)
+                         const Placement& homes, const ParameterStore& store, ThreadPool& pool,
+                         Device& device, DType activations)
     : tokens_(training.tokens()),
       hidden_(model.hidden),
       of_a_pass_(training.micro_batches_of_a_pass()),
       type_(activations) {
     const Bytes row_bytes = tokens_ * hidden_ * bytes_of(type_);
     Parts parts;
-    if (training.resident_embedding()) {
+    if (homes.is_resident(homes.sections.embedding())) {
         token_index_ = parts.add(static_cast<Bytes>(token_index_bytes(model, training)));
     } else {
         rows_in_ = parts.add(row_bytes);
@@ -183,22 +183,21 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
     }
     targets_ = parts.add(tokens_ * static_cast<Bytes>(sizeof(std::int32_t)));
     if (training.within_documents()) documents_ = parts.add(document_begins_bytes(training));
-    gradients_ = place_gradients(training, store, model, parts);
+    gradients_ = place_gradients(homes, store, model, parts);
     sums_ = parts.add(store.sections() * static_cast<Bytes>(sizeof(StepSums)));
     for (int layer = 0; layer < store.layers(); ++layer)
-        checkpoints_.push_back(input_leaves(model, training, layer) ? parts.add(row_bytes)
-                                                                    : rows_in_);
+        checkpoints_.push_back(homes.input_leaves(layer) ? parts.add(row_bytes) : rows_in_);
     const int scale = activations == DType::fp32 ? 2 : 1;
     for (int layer = 0; layer < store.layers(); ++layer) {
         std::vector<Bytes>& of_layer = kept_.emplace_back();
-        if (!keeps_on_host(model, training, layer)) continue;
-        const double bytes = kept_bytes(model, training, layer).all() *
+        if (!homes.keeps_on_host(layer)) continue;
+        const double bytes = kept_bytes(model, homes, layer).all() *
                              static_cast<double>(training.micro_batch_block().tokens());
         for (std::int64_t j = 0; j < of_a_pass_; ++j)
             of_layer.push_back(parts.add(scale * static_cast<Bytes>(bytes) + kRoomForParts));
     }
     pinned_ = HostRegion(parts.end(), "buffers of the link", pool, &device);
-    if (training.resident_embedding()) return;
+    if (homes.is_resident(homes.sections.embedding())) return;
     row_sums_ = HostRegion(EmbeddingRows::sum_elements(model.vocabulary, hidden_, tokens_) * kFp32,
                            "gradients of embedding rows", pool);
 }

@@ -10,6 +10,7 @@
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/parameter_store.h"
 #include "sim/plan/arena_layout.h"
+#include "sim/plan/schedules/copies_of_a_pass.h"
 #include "sim/plan/schedules/streamed.h"
 
 namespace sluice {
@@ -31,11 +32,11 @@ class DeviceBuffers {
     const std::vector<ParameterBlock>& resident() const { return resident_; }
     /// Where the states of a visiting layer are meanwhile.
     const ParameterBlock& visit(int layer) const {
-        return visits_[static_cast<std::size_t>(layer - first_streamed_)];
+        return visits_[static_cast<std::size_t>(layer - homes_.visits.first)];
     }
     /// The layer's gradient has its own place.
     bool holds_gradient(int layer) const {
-        return static_cast<std::size_t>(layer) < ids_.held_gradients.size();
+        return ids_.held_gradients[static_cast<std::size_t>(layer)] != kNoBuffer;
     }
     /// In fp32; null: none are kept.
     void* gradient_sums(int layer) const {
@@ -66,10 +67,11 @@ class DeviceBuffers {
     }
     /// A layer's weights for a pass; the `first` of a step finds their scales in FP8.
     LayerWeights weights(int layer, bool first) const {
-        if (arrives_as_codes(training_, layer)) return LayerWeights::arrived(weight_slot(layer));
+        if (homes_.arrives_as_codes(layer)) return LayerWeights::arrived(weight_slot(layer));
         const BufferId codes =
             fp8_layers_ ? ids_.fp8_weights[static_cast<std::size_t>(layer)] : kNoBuffer;
-        return {weight_slot(layer), workspace(codes), layer < code_layers_, first};
+        return {weight_slot(layer), workspace(codes), homes_.home(layer, Plane::codes).exists(),
+                first};
     }
     Workspace head_operands() const {
         return fp8_head_ ? workspace(ids_.fp8_operands) : Workspace();
@@ -88,17 +90,15 @@ class DeviceBuffers {
     }
     Workspace workspace(BufferId id) const { return {at(id), bytes(id)}; }
 
-    const ModelSpec& model_;
-    const TrainingSpec& training_;
     const StreamedBuffers& ids_;
+    const Placement& homes_;
     CopiesOfAPass copies_;
-    std::int64_t depth_, slabs_, micro_batches_, of_a_pass_, micro_tokens_, hidden_;
-    int layers_, first_streamed_;
+    std::int64_t micro_batches_, of_a_pass_, micro_tokens_, hidden_;
+    int layers_;
     Bytes slot_bytes_ = 0;         ///< of one layer's gradients
     Bytes weight_slot_bytes_ = 0;  ///< of its weights, in the form in which they arrive
     DType type_;
     bool fp8_layers_, fp8_head_;
-    std::int64_t code_layers_;
     ArenaLayout layout_;
     std::vector<ParameterBlock> resident_, visits_;
     char* arena_ = nullptr;
@@ -116,8 +116,8 @@ struct TokenIndex {
 
 class HostBuffers {
   public:
-    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const ParameterStore& store,
-                ThreadPool& pool, Device& device, DType activations);
+    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const Placement& homes,
+                const ParameterStore& store, ThreadPool& pool, Device& device, DType activations);
 
     Bytes bytes() const { return pinned_.bytes() + row_sums_.bytes(); }
     /// (tokens, hidden) of the embedding, and their gradients; absent if the embedding is resident.

@@ -57,6 +57,7 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
     : model_(model),
       training_(training),
       program_(plan.step.program),
+      homes_(plan.homes),
       store_(store),
       device_(device),
       pool_(pool),
@@ -64,8 +65,8 @@ StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
       kinds_(layer_kinds(model, training.micro_batch_block(), activations)),
       head_(model, training.loss_chunk_tokens),
       device_buffers_(buffers),
-      host_buffers_(model, training, store, pool, device, activations),
-      codes_(model, training, store, pool, device),
+      host_buffers_(model, training, plan.homes, store, pool, device, activations),
+      codes_(model, plan.homes, store, pool, device),
       resident_(model, store, device, device_buffers_),
       rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, training.tokens(),
             host_buffers_.row_sums()),
@@ -195,7 +196,7 @@ void StreamedStep::copy_kept(const Operation& op) {
     char* const on_host = host_buffers_.kept(op.layer, op.micro_batch);
     Workspace memory = device_buffers_.kept(out ? Direction::forward : Direction::backward,
                                             op.layer, op.micro_batch);
-    layer(op.layer).keep(recompute_of(model_, training_, op.layer), memory, training_.kept_bits);
+    layer(op.layer).keep(homes_.recompute(op.layer), memory, training_.kept_bits);
     device_.copy(op.lane, out ? on_host : memory.data(), out ? memory.data() : on_host,
                  memory.used());
 }
@@ -208,7 +209,7 @@ LayerActivations StreamedStep::kept(Direction direction, int index, std::int64_t
                                     std::int64_t step) const {
     Workspace memory = device_buffers_.kept(direction, index, micro_batch);
     LayerActivations result =
-        layer(index).keep(recompute_of(model_, training_, index), memory, training_.kept_bits);
+        layer(index).keep(homes_.recompute(index), memory, training_.kept_bits);
     const std::vector<Documents>& documents = states_[static_cast<std::size_t>(step % 2)].documents;
     if (!documents.empty()) result.documents = documents[static_cast<std::size_t>(micro_batch)];
     return result;
@@ -277,7 +278,7 @@ GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch
 
 void StreamedStep::backward(const Operation& op, std::int64_t step) {
     const Matrix input = backward_input(op);
-    if (computes_input(model_, training_, op.layer)) {
+    if (homes_.computes_input(op.layer)) {
         const int below = op.layer - 1;
         layer(below).forward_again(device_.kernels(), device_buffers_.weights(below, false),
                                    device_buffers_.hidden(below, op.micro_batch), input,

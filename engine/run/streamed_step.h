@@ -148,6 +148,7 @@ class StreamedStep {
     const ModelSpec& model_;
     const TrainingSpec& training_;
     const StepProgram& program_;
+    const Placement& homes_;
     ParameterStore& store_;
     Device& device_;
     ThreadPool& pool_;

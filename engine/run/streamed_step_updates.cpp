@@ -4,6 +4,7 @@
 
 #include "engine/optimizer/learning_rate.h"
 #include "engine/run/streamed_step.h"
+#include "sim/plan/sizes.h"
 
 namespace sluice {
 
@@ -175,7 +176,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
         if (ahead && !s.outcome.corrected) return;
         announce(section);
         const std::uint16_t* const gradient = host_buffers_.gradients(section);
-        if (has_late_moments(model_, training_, op.layer) && !s.outcome.corrected)
+        if (homes_.update(section).moments_later && !s.outcome.corrected)
             return update_on_host(section, UpdatePass::parameters, s.adam, {.bf16 = gradient});
         return on_host(section, ahead, gradient);
     }
@@ -225,7 +226,7 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
     // Their states leave the device on another lane, later.
     for (int layer = 0; layer < store_.layers() && s.updates() && !s.evaluates; ++layer)
-        if (is_visiting(training_, layer)) announce(layer);
+        if (homes_.visits.has(layer)) announce(layer);
 }
 
 /// All parameters back to what they were, then the same step once more with known clipping.

@@ -203,10 +203,10 @@ HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store
     return rates;
 }
 
-Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
+ThreadPlacement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
                         const Peak& host_peak, int optimizer_threads) {
     const Bytes host_bytes = host_peak.bytes;
-    Placement placement =
+    ThreadPlacement placement =
         choose_placement(host_facts, {device.numa_node, optimizer_threads, host_bytes});
     say(fmt::format("{}\n", placement.text));
     SetupNeeds needs{host_bytes, 0, device.numa_node, optimizer_threads};

@@ -3,7 +3,7 @@
 
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
-#include "engine/machine/placement.h"
+#include "engine/machine/thread_placement.h"
 #include "engine/train/host_probe.h"
 #include "engine/train/run_settings.h"
 #include "sim/plan/step.h"
@@ -67,7 +67,7 @@ HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store
                       const DeviceBuffers& buffers, ThreadPool& pool, Device& device);
 
 /// Chooses the threads' CPUs, and prints them and warnings about the host.
-Placement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
+ThreadPlacement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
                         const Peak& host_peak, int optimizer_threads);
 
 }  // namespace sluice

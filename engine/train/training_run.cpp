@@ -34,7 +34,7 @@ void WholeRun::prepare() {
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
     const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
     refuse_misfit(plan, host_memory_hint(host_facts_, host_peak.bytes).value_or(another));
-    const Placement placement = place_threads(host_facts_, device_facts_, host_peak,
+    const ThreadPlacement placement = place_threads(host_facts_, device_facts_, host_peak,
                                               static_cast<int>(training_.optimizer_threads));
     if (settings_.grace) {
         checkpoints_->measure_disk(training_.state_bytes);

@@ -138,9 +138,9 @@ void HomesPage::refresh() {
     shortage_->setText(words.join(QLatin1Char('\n')));
     shortage_->setVisible(!words.isEmpty());
     view_->setPicture([shown = prediction_,
-                       layers = layer_homes(prediction_->scenario.model, report.asked.training),
+                       homes = homes_of(prediction_->scenario.model, report.asked.training),
                        units = units_](const PictureSpace& space) {
-        return homes_picture(shown->report(), layers, units, space);
+        return homes_picture(shown->report(), homes, units, space);
     });
 }
 

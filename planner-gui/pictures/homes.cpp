@@ -34,6 +34,10 @@ std::string home_words(const TimedPlan& now, const TimedPlan* before) {
     return words;
 }
 
+Placement homes_of(const ModelSpec& model, const TrainingSpec& training) {
+    return training.schedule->ours ? placement_of(model, training) : Placement();
+}
+
 Table homes_table(const TimedPlan& report) {
     Table out{{{"memory", "memory"}, {"home", "home"}, {"bytes", "bytes", Unit::bytes}}};
     for (const MemoryStack& stack : memory_stacks(report, Segments::homes)) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "planner-gui/pictures/byte_units.h"
-#include "sim/plan/schedules/layer_homes.h"
+#include "sim/plan/placement.h"
 #include "sim/plan/step.h"
 #include "sim/report/picture.h"
 #include "sim/report/table.h"
@@ -28,9 +28,11 @@ std::optional<Setting> moved_home(const TimedPlan& before, const TimedPlan& now)
 std::string home_words(const TimedPlan& now, const TimedPlan* before);
 
 /// A cell for each layer, whose id is the layer, and below them device and host by home with their
-/// table. Fills the width.
-Picture homes_picture(const TimedPlan& report, const std::vector<LayerHome>& layers,
-                      ByteUnits units, const PictureSpace& space);
+/// table. Fills the width. Without homes of layers: no cells.
+Picture homes_picture(const TimedPlan& report, const Placement& homes, ByteUnits units,
+                      const PictureSpace& space);
+/// Empty for schedules in which all layers live alike.
+Placement homes_of(const ModelSpec& model, const TrainingSpec& training);
 
 /// Each memory by home, at its peak.
 Table homes_table(const TimedPlan& report);

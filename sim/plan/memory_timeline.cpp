@@ -15,17 +15,14 @@ struct UseChange {
     Bytes bytes = 0;  ///< below 0: freed
 };
 
-bool comes_and_goes(const Buffer& buffer) {
-    return buffer.first != kWholeStep && buffer.last >= buffer.first;
-}
-
 /// When each buffer's first use starts and its last use ends.
 std::vector<OperationInterval> lifetimes(const TimedPlan& report) {
     constexpr Seconds kNever = std::numeric_limits<Seconds>::infinity();
     std::vector<OperationInterval> alive(report.plan.memory.buffers.size(), {kNever, -kNever});
     for (std::size_t i = 0; i < report.plan.program.operations.size(); ++i) {
-        for (const BufferId id : report.plan.program.operations[i].uses) {
-            OperationInterval& life = alive[static_cast<std::size_t>(id)];
+        for (const BufferUse& use : report.plan.program.operations[i].uses) {
+            if (use.buffer == kStepOutcome) continue;
+            OperationInterval& life = alive[static_cast<std::size_t>(use.buffer)];
             life.start = std::min(life.start, report.step.intervals[i].start);
             life.end = std::max(life.end, report.step.intervals[i].end);
         }
@@ -49,10 +46,10 @@ std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
     std::vector<UseChange> changes;
     for (std::size_t i = 0; i < report.plan.memory.buffers.size(); ++i) {
         const Buffer& buffer = report.plan.memory.buffers[i];
-        const bool unused = buffer.first != kWholeStep && !comes_and_goes(buffer);
+        const bool unused = buffer.first != kWholeStep && !buffer.comes_and_goes();
         if (buffer.tier != tier || unused) continue;
         const Seconds life = alive[i].end - alive[i].start;
-        if (!comes_and_goes(buffer) || life >= report.step.seconds - kShortest) {
+        if (!buffer.comes_and_goes() || life >= report.step.seconds - kShortest) {
             add(now, buffer.kind, buffer.bytes);
             continue;
         }
@@ -90,7 +87,7 @@ const MemoryMoment& most_memory(const std::vector<MemoryMoment>& moments) {
 
 bool memory_changes(const TimedPlan& report, Tier tier) {
     return std::ranges::any_of(report.plan.memory.buffers, [&](const Buffer& buffer) {
-        return buffer.tier == tier && comes_and_goes(buffer);
+        return buffer.tier == tier && buffer.comes_and_goes();
     });
 }
 

@@ -27,14 +27,14 @@ Bytes whole(double bytes) {
 
 }  // namespace
 
-Operation copy_operation(double link_bytes, std::vector<BufferId> uses) {
+Operation copy_operation(double link_bytes, BufferUses uses) {
     Operation operation;
     operation.link_bytes = link_bytes;
     operation.uses = std::move(uses);
     return operation;
 }
 
-Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses) {
+Operation host_operation(HostWork work, double bytes, BufferUses uses) {
     Operation operation;
     operation.host_work = work;
     operation.host_bytes = bytes;
@@ -42,14 +42,14 @@ Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses
     return operation;
 }
 
-Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<BufferId> uses) {
+Operation gpu_operation(std::vector<std::int32_t> kernel_lists, BufferUses uses) {
     Operation operation;
     operation.kernels = std::move(kernel_lists);
     operation.uses = std::move(uses);
     return operation;
 }
 
-Operation also_using(Operation work, const std::vector<BufferId>& buffers) {
+Operation also_using(Operation work, const BufferUses& buffers) {
     work.uses.insert(work.uses.end(), buffers.begin(), buffers.end());
     return work;
 }
@@ -70,11 +70,12 @@ OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
     if (micro_batch_ != 0) work.micro_batch = micro_batch_;
     work.waits_for = std::move(waits);
     std::erase_if(work.waits_for, [](const Dependency& on) { return on.operation < 0; });
-    std::erase(work.uses, kNoBuffer);
+    std::erase_if(work.uses, [](const BufferUse& use) { return use.buffer == kNoBuffer; });
     if (plan_.program.style != KernelStyle::fused && work.eager_operations == 0)
         work.eager_operations = eager_operations_per_launch_ * static_cast<double>(launches(work));
-    for (const BufferId buffer_id : work.uses) {
-        Buffer& used = plan_.memory.buffers[static_cast<std::size_t>(buffer_id)];
+    for (const BufferUse& use : work.uses) {
+        if (use.buffer == kStepOutcome) continue;
+        Buffer& used = plan_.memory.buffers[static_cast<std::size_t>(use.buffer)];
         if (used.first == kWholeStep) continue;
         if (used.last < used.first) used.first = id;
         used.last = id;

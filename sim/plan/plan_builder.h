@@ -11,11 +11,11 @@
 namespace sluice {
 
 /// An operation's work; PlanBuilder::add gives its place in the step.
-Operation copy_operation(double link_bytes, std::vector<BufferId> uses = {});
-Operation host_operation(HostWork work, double bytes, std::vector<BufferId> uses = {});
-Operation gpu_operation(std::vector<std::int32_t> kernel_lists, std::vector<BufferId> uses = {});
+Operation copy_operation(double link_bytes, BufferUses uses = {});
+Operation host_operation(HostWork work, double bytes, BufferUses uses = {});
+Operation gpu_operation(std::vector<std::int32_t> kernel_lists, BufferUses uses = {});
 /// The same work with these buffers in addition.
-Operation also_using(Operation work, const std::vector<BufferId>& buffers);
+Operation also_using(Operation work, const BufferUses& buffers);
 
 class PlanBuilder {
   public:
@@ -42,6 +42,13 @@ class PlanBuilder {
         plan_.program.operations[static_cast<std::size_t>(operation)].waits_for.push_back(on);
     }
 
+    /// Adds an operation whose waits are derived from what it and others read and write.
+    OperationId add(OperationKind kind, Lane lane, int layer, Operation work) {
+        return add(kind, lane, layer, {}, std::move(work));
+    }
+    OperationId add(OperationKind kind, int layer, Operation work) {
+        return add(kind, usual_lane(kind), layer, {}, std::move(work));
+    }
     /// The program lays the device's buffers out in one arena, each with room for the alignment of
     /// the tensors in its `parts`.
     void in_one_arena() { plan_.memory.in_one_arena = true; }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/placement.h"
 
 namespace sluice {
 namespace {

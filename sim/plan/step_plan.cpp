@@ -6,6 +6,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/plan/arena_layout.h"
+#include "sim/plan/placement.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -46,52 +47,9 @@ Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count)
     return peak;
 }
 
-namespace {
-
-void check_layer_counts(const ModelSpec& model, const TrainingSpec& training) {
-    using T = TrainingSpec;
-    struct Count {
-        const char* field;
-        std::int64_t T::*layers;
-    };
-    static constexpr Count kCounts[] = {{"keep_last_layers", &T::keep_last_layers},
-                                        {"host_kept_layers", &T::host_kept_layers},
-                                        {"keep_attention_layers", &T::keep_attention_layers},
-                                        {"resident_layers", &T::resident_layers},
-                                        {"deferred_layers", &T::deferred_layers},
-                                        {"visiting_layers", &T::visiting_layers},
-                                        {"late_moment_layers", &T::late_moment_layers},
-                                        {"weight_code_layers", &T::weight_code_layers}};
-    for (const Count& count : kCounts)
-        if (training.*count.layers > model.layer_count())
-            throw InputError(
-                fmt::format("{} is {}, expected at most the layers ({})", field_flag(count.field),
-                            training.*count.layers, model.layer_count()),
-                count.field);
-    const std::int64_t on_host = model.layer_count() - training.resident_layers;
-    for (const Count& count :
-         {Count{"deferred_layers", &T::deferred_layers}, {"visiting_layers", &T::visiting_layers}})
-        if (training.*count.layers > on_host)
-            throw InputError(
-                fmt::format("{} is {}, expected at most the {} layers on the host ({} less "
-                            "--resident-layers {})",
-                            field_flag(count.field), training.*count.layers, on_host,
-                            model.layer_count(), training.resident_layers),
-                count.field);
-    const std::int64_t others = on_host - training.visiting_layers;
-    if (training.late_moment_layers > others)
-        throw InputError(
-            fmt::format("--late-moment-layers is {}, expected at most the {} layers that are "
-                        "neither resident nor visiting",
-                        training.late_moment_layers, others),
-            "late_moment_layers");
-}
-
-}  // namespace
-
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training) {
-    check_layer_counts(model, training);
+    check_homes(model, training);
     if (!state_precision(training.state_bytes).takes_hidden(model.hidden)) {
         throw InputError(fmt::format("--state-bytes is {}, but the hidden size of {} is {}, no "
                                      "multiple of {}; give 8 or 12",

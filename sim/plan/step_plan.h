@@ -44,6 +44,8 @@ struct Buffer {
     OperationId first = kWholeStep;
     OperationId last = kWholeStep;
     std::int64_t parts = 1;  ///< such as micro-batches, each with tensors that are aligned
+    /// It lives while operations use it.
+    bool comes_and_goes() const { return first != kWholeStep && last >= first; }
 };
 
 /// Host memory at a moment outside of a step: loading, saving. Most reports of exhausted memory

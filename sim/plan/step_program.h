@@ -106,6 +106,33 @@ using OperationId = std::int32_t;
 using BufferId = std::int32_t;
 inline constexpr BufferId kNoBuffer = -1;
 
+/// The step's loss and norm on the host, and with them whether the step is valid: what operations
+/// read and write beside buffers.
+inline constexpr BufferId kStepOutcome = -2;
+
+/// How an operation uses a buffer, or some of its parts (see Buffer): it reads or writes them, or
+/// it only needs it to be alive.
+struct BufferUse {
+    enum class As : std::uint8_t { holds, reads, writes };
+    BufferId buffer = kNoBuffer;
+    As as = As::holds;
+    std::int32_t part = 0, parts = 1;
+    BufferUse(BufferId id = kNoBuffer) : buffer(id) {}
+    BufferUse(As how, BufferId id, std::int64_t first, std::int64_t count)
+        : buffer(id),
+          as(how),
+          part(static_cast<std::int32_t>(first)),
+          parts(static_cast<std::int32_t>(count)) {}
+};
+inline BufferUse reads(BufferId id, std::int64_t part = 0, std::int64_t parts = 1) {
+    return {BufferUse::As::reads, id, part, parts};
+}
+inline BufferUse writes(BufferId id, std::int64_t part = 0, std::int64_t parts = 1) {
+    return {BufferUse::As::writes, id, part, parts};
+}
+
+using BufferUses = std::vector<BufferUse>;
+
 /// A dependency on an operation of this step or the previous one.
 struct Dependency {
     OperationId operation = 0;
@@ -122,7 +149,7 @@ struct Operation {
     std::int32_t micro_batch = 0;       ///< the first of `micro_batches`
     std::int32_t micro_batches = 1;     ///< that follow each other, with `kernels` for each of them
     std::vector<Dependency> waits_for;  ///< on other lanes; its own lane is in order anyway
-    std::vector<BufferId> uses;         ///< buffers that are alive while it runs
+    BufferUses uses;            ///< of buffers that are alive while it runs
     /// Indices of StepProgram::kernel_lists, run one after another.
     std::vector<std::int32_t> kernels;
     double kernel_runs = 1;       ///< of each of them; a mean over GPUs may be no whole number

@@ -8,7 +8,7 @@
 #include "sim/answers/predict/tight_buffers.h"
 #include "sim/plan/moves.h"
 #include "sim/plan/nearest_fit.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/sizes.h"
 #include "sim/simulate/node_share.h"
 
 namespace sluice {

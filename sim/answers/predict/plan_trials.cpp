@@ -5,7 +5,7 @@
 #include "sim/answers/predict/nearest_number.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/plan/nearest_fit.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/placement.h"
 #include "sim/simulate/node_share.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/step_bounds.h"

@@ -13,8 +13,9 @@ namespace {
 
 bool can_be_ahead(const ModelSpec& model, const TrainingSpec& training) {
     if (!training.schedule->ours) return false;
-    for (int layer = 0; layer <= model.layer_count(); ++layer)
-        if (may_update_ahead(model, training, layer)) return true;
+    const Placement homes = placement_of(model, training);
+    for (int section = 0; section < homes.sections.count(); ++section)
+        if (homes.update(section).may_be_ahead) return true;
     return false;
 }
 

@@ -1,6 +1,6 @@
 #include "sim/answers/predict/tight_buffers.h"
 
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/sizes.h"
 
 namespace sluice {
 

@@ -90,7 +90,7 @@ void check_one_host(const MachineSpec& machine, std::int64_t gpus) {
 }
 
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
-                               std::vector<BufferId> uses) {
+                               BufferUses uses) {
     Operation operation = copy_operation(ring_bytes(collective, size, gpus), std::move(uses));
     operation.collective = collective;
     operation.collective_bytes = size;

@@ -22,7 +22,7 @@ void check_one_host(const MachineSpec& machine, std::int64_t gpus);
 
 /// A collective over an array of `size` bytes, in `messages` calls.
 Operation collective_operation(Collective collective, double size, std::int64_t gpus,
-                               std::vector<BufferId> uses = {});
+                               BufferUses uses = {});
 
 class ClusterStep : public PyTorchStep {
   protected:

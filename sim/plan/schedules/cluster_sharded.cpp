@@ -87,7 +87,7 @@ class Sharded : public ClusterStep {
             shard_gradients_.push_back(gradient(of_layer(layer).trained));
         shard_gradients_.push_back(gradient(root_.trained));
     }
-    BufferId shard_gradient(int layer) const {
+    BufferUse shard_gradient(int layer) const {
         return shard_gradients_[static_cast<std::size_t>(layer == kEmbeddingLayer ? layers_
                                                                                   : layer)];
     }
@@ -148,7 +148,7 @@ class Sharded : public ClusterStep {
     }
 
     /// Gradients are joined after those of the next layer have been reduced; then they are reduced.
-    void reduce(int layer, std::vector<BufferId> gradients) {
+    void reduce(int layer, BufferUses gradients) {
         const Group& of = of_layer(layer);
         reducing_ =
             build_.device_buffer("gradients to reduce", Kind::gradients, kFp32 * of.trained);
@@ -189,7 +189,7 @@ class Sharded : public ClusterStep {
 
     Group root_;
     std::vector<Group> kinds_;
-    std::vector<BufferId> shard_gradients_;  ///< of each layer, then of the model's own group
+    BufferUses shard_gradients_;  ///< of each layer, then of the model's own group
     BufferId root_weights_ = kNoBuffer, gathered_ = kNoBuffer;
     BufferId head_gradient_ = kNoBuffer, reducing_ = kNoBuffer;
     OperationId first_gather_ = -1, gather_ = -1;

@@ -73,8 +73,8 @@ class Resident : public PyTorchStep {
     }
 
     /// A tied table has one gradient: the embedding's is added to the head's and freed.
-    std::vector<BufferId> gradients() const {
-        std::vector<BufferId> all = {head_gradient_.buffer};
+    BufferUses gradients() const {
+        BufferUses all = {head_gradient_.buffer};
         for (const Gradient& gradient : layer_gradients_) all.push_back(gradient.buffer);
         if (!model_.tied_embeddings) all.push_back(embedding_gradient_.buffer);
         return all;

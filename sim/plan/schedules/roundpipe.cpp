@@ -144,13 +144,13 @@ class RoundPipe {
                           copy_operation(kBf16 * elements / gpus_ + states * hidden()));
     }
     /// Tensors of a stage's layers, but for the embedding and the head, which has logits.
-    std::vector<BufferId> activations(const Stage& stage) {
+    BufferUses activations(const Stage& stage) {
         const int layers = std::min(stage.end, model_.layer_count() + 1) - std::max(stage.begin, 1);
         const double saved = megatrain_saved(model_);
         const double a_token =
             layers > 0 ? (layers - 1) * saved + megatrain_backward_temporaries(model_) : 0;
         const auto block_tokens = static_cast<double>(block_.tokens());
-        std::vector<BufferId> out = {build_.device_buffer(
+        BufferUses out = {build_.device_buffer(
             "activations of a stage", Kind::activations, block_tokens * a_token)};
         if (stage.end == static_cast<int>(layers_.size()))
             out.push_back(build_.device_buffer(

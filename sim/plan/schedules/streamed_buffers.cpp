@@ -1,9 +1,14 @@
+#include "sim/plan/schedules/streamed_buffers.h"
+
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "sim/plan/arena_layout.h"
-#include "sim/plan/schedules/schedules.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/fp8_sizes.h"
+#include "sim/plan/schedules/copies_of_a_pass.h"
+#include "sim/plan/schedules/streamed_kernels.h"
+#include "sim/plan/sizes.h"
 #include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
@@ -16,8 +21,9 @@ constexpr Bytes kInputOutputBuffer = 64 * kMiB;
 class StreamedDeclaration {
   public:
     StreamedDeclaration(const ModelSpec& model, const MachineSpec& machine,
-                        const TrainingSpec& training, PlanBuilder& build)
-        : model_(model), machine_(machine), t_(training), build_(build) {
+                        const TrainingSpec& training, const Placement& placement,
+                        PlanBuilder& build)
+        : model_(model), machine_(machine), t_(training), homes_(placement), build_(build) {
         for (const LayerSpec& kind : model.kinds)
             kinds_.push_back(activation_bytes_per_token(model, kind));
     }
@@ -28,9 +34,8 @@ class StreamedDeclaration {
         declare_host_buffers();
         declare_device_slots();
         declare_resident();
-        buffers_.held_gradients = declare_held_gradients(model_, t_, build_);
-        buffers_.visit_places = visit_places(model_, t_);
-        buffers_.visits = declare_visits(model_, t_, buffers_.visit_places, build_);
+        declare_held_gradients();
+        declare_visits();
         declare_inputs();
         declare_kept();
         declare_workspaces();
@@ -40,10 +45,18 @@ class StreamedDeclaration {
 
   private:
     using Kind = MemoryKind;
-    std::int64_t streamed_layers() const { return model_.layer_count() - t_.resident_layers; }
-    /// Bytes of the head's gradient on the host: it has an output projection even where it is tied.
-    double streamed_head_bytes() const {
-        return t_.resident_head() ? 0 : table_bytes(model_) + hidden_bytes(model_);
+    StreamedBuffers::OnHost& host() { return buffers_.host; }
+    const Home& home(int section, Plane plane) const { return homes_.home(section, plane); }
+    template <typename Has>
+    std::int64_t layers_with(Has has) const {
+        std::int64_t count = 0;
+        for (int layer = 0; layer < model_.layer_count(); ++layer) count += has(layer) ? 1 : 0;
+        return count;
+    }
+    double parameters(int section) const {
+        if (homes_.sections.is_layer(section)) return parameters_of_layer(model_, section);
+        return static_cast<double>(section == homes_.sections.head() ? head_parameters(model_)
+                                                                     : embedding_parameters(model_));
     }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
@@ -53,49 +66,61 @@ class StreamedDeclaration {
         const int kind = model_.layers[static_cast<std::size_t>(layer)];
         return kinds_[static_cast<std::size_t>(kind)];
     }
-    double resident_parameters() const {
-        double sum = 0;
-        for (int layer = 0; layer < t_.resident_layers; ++layer)
-            sum += parameters_of_layer(model_, layer);
-        if (t_.resident_head()) sum += static_cast<double>(head_parameters(model_));
-        if (t_.resident_embedding()) sum += static_cast<double>(embedding_parameters(model_));
-        return sum;
-    }
-
     void declare_host_state() {
-        const double resident = resident_parameters(), here = all_parameters(model_) - resident;
+        double resident = 0, codes = 0;
+        for (int section = 0; section < homes_.sections.count(); ++section) {
+            if (homes_.is_resident(section)) resident += parameters(section);
+            if (homes_.arrives_as_codes(section))
+                codes += coded_layer_bytes(model_, model_.layer(section));
+        }
+        const double here = all_parameters(model_) - resident;
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        build_.on_host("weights in bf16", Kind::weights, kBf16 * here);
-        build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
-                       (state_bytes(t_) - kBf16) * here);
-        build_.on_host("weights in FP8", Kind::weights, host_code_bytes(model_, t_));
+        host().weights = build_.on_host("weights in bf16", Kind::weights, kBf16 * here);
+        host().states = build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
+                                       (state_bytes(t_) - kBf16) * here);
+        host().codes = build_.on_host("weights in FP8", Kind::weights, codes);
         build_.on_host("pieces of resident sections", Kind::pinned_buffers,
                        resident > 0 ? kStaging : 0);
-        if (t_.updates_after_norm()) {
-            build_.on_host("gradients held for clipping", Kind::gradients,
-                           static_cast<double>(streamed_layers() - t_.visiting_layers) *
-                                   largest_layer_bytes(model_) +
-                               streamed_head_bytes());
-        } else {
-            const std::int64_t at_once = streamed_layers() - t_.deferred_layers;
-            const std::int64_t slabs =
-                std::min(host_gradient_slabs(t_), at_once) + t_.deferred_layers;
-            build_.on_host("pinned places of waiting gradients", Kind::pinned_buffers,
-                           static_cast<double>(slabs) * largest_layer_bytes(model_));
-            build_.on_host("pinned head gradient", Kind::pinned_buffers, streamed_head_bytes());
+        declare_host_gradients();
+    }
+
+    /// The head has an output projection even where it is tied.
+    void declare_host_gradients() {
+        const int head_section = homes_.sections.head();
+        const double head = homes_.is_resident(head_section)
+                                ? 0
+                                : table_bytes(model_) + hidden_bytes(model_),
+                     largest = largest_layer_bytes(model_);
+        const auto leave = [&](int layer) { return home(layer, Plane::gradient).on_host(); };
+        if (homes_.update(head_section).after_norm) {
+            host().gradients = host().head_gradient =
+                build_.on_host("gradients held for clipping", Kind::gradients,
+                               static_cast<double>(layers_with(leave)) * largest + head);
+            return;
         }
+        std::int64_t in_turn = 0;
+        const auto own = layers_with([&](int layer) {
+            in_turn += leave(layer) && home(layer, Plane::gradient).host_places > 0 ? 1 : 0;
+            return leave(layer) && home(layer, Plane::gradient).host_places == 0;
+        });
+        host().gradients =
+            build_.on_host("pinned places of waiting gradients", Kind::pinned_buffers,
+                           static_cast<double>(std::min(host_gradient_slabs(t_), in_turn) + own) *
+                               largest);
+        host().head_gradient =
+            build_.on_host("pinned head gradient", Kind::pinned_buffers, head);
     }
 
     double document_bytes() const { return static_cast<double>(document_begins_bytes(t_)); }
 
     void declare_host_buffers() {
-        if (t_.resident_embedding()) {
+        if (homes_.is_resident(homes_.sections.embedding())) {
             build_.on_host("pinned token index", Kind::pinned_buffers,
                            token_index_bytes(model_, t_));
         } else {
-            build_.on_host("pinned embedding rows in and out", Kind::pinned_buffers,
-                           2 * input_bytes(model_, t_));
-            build_.on_host(
+            host().rows = build_.on_host("pinned embedding rows in and out", Kind::pinned_buffers,
+                                         2 * input_bytes(model_, t_));
+            host().row_sums = build_.on_host(
                 "embedding row gradients", Kind::gradients,
                 embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
         }
@@ -103,16 +128,14 @@ class StreamedDeclaration {
         build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
         if (t_.within_documents())
             build_.on_host("documents", Kind::pinned_buffers, document_bytes());
-        double inputs = 0;
-        for (int layer = 0; layer < model_.layer_count(); ++layer)
-            inputs += input_leaves(model_, t_, layer) ? 1 : 0;
-        build_.on_host("checkpoints", Kind::checkpoints, inputs * input_bytes(model_, t_));
+        const auto inputs = layers_with([&](int layer) { return homes_.input_leaves(layer); });
+        host().checkpoints = build_.on_host("checkpoints", Kind::checkpoints,
+                                            static_cast<double>(inputs) * input_bytes(model_, t_));
     }
 
     void declare_device_slots() {
         const std::int64_t slabs = std::min<std::int64_t>(t_.gradient_slabs, model_.layer_count());
-        buffers_.weight_slots =
-            build_.on_device("weight slots", Kind::weights, weight_slot_bytes(model_, t_));
+        declare_weight_slots();
         buffers_.gradient_slabs =
             build_.on_device("places of waiting gradients", Kind::gradients,
                              static_cast<double>(slabs) * largest_layer_bytes(model_));
@@ -122,11 +145,36 @@ class StreamedDeclaration {
         if (t_.computes_in_fp8())
             buffers_.fp8_operands = build_.on_device("operands of products in FP8", Kind::workspace,
                                                      fp8_operand_bytes(model_, t_));
-        buffers_.fp8_weights = declare_fp8_weights(model_, t_, build_);
+        declare_fp8_weights();
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         if (t_.within_documents())
             buffers_.documents = build_.on_device("documents", Kind::workspace, document_bytes());
         buffers_.sums = build_.on_device("loss and norm", Kind::workspace, kSums);
+    }
+
+    /// As many as layers arrive in turn, each for the largest.
+    void declare_weight_slots() {
+        double largest = t_.streams_codes() ? 0 : largest_layer_bytes(model_);
+        for (const LayerSpec& kind : model_.kinds)
+            if (t_.streams_codes()) largest = std::max(largest, coded_layer_bytes(model_, kind));
+        const std::int64_t arrive =
+            layers_with([&](int layer) { return home(layer, Plane::weights).on_host(); });
+        buffers_.weight_slots =
+            build_.on_device("weight slots", Kind::weights,
+                             static_cast<double>(std::min(t_.buffer_depth, arrive)) * largest);
+    }
+
+    void declare_fp8_weights() {
+        // Layers of a kind need the same: asking for each took a tenth of a choice in FP8.
+        std::map<std::tuple<const LayerSpec*, bool, bool>, double> known;
+        for (int layer = 0; layer < model_.layer_count(); ++layer) {
+            const auto [entry, is_new] =
+                known.try_emplace({&model_.layer(layer), homes_.arrives_as_codes(layer),
+                                   home(layer, Plane::codes).exists()});
+            if (is_new) entry->second = fp8_weight_bytes(model_, t_, homes_, layer);
+            buffers_.fp8_weights.push_back(
+                build_.on_device("weights in FP8", Kind::weights, entry->second));
+        }
     }
 
     void declare_gradient_sums() {
@@ -141,25 +189,44 @@ class StreamedDeclaration {
     }
 
     void declare_resident() {
-        for (int layer = 0; layer < t_.resident_layers; ++layer)
-            buffers_.resident.push_back(resident("resident layers, weights and states",
-                                                 parameters_of_layer(model_, layer)));
-        buffers_.resident.resize(static_cast<std::size_t>(model_.layer_count()), kNoBuffer);
-        for (const auto& [here, name, parameters] :
-             {std::tuple{t_.resident_head(), "resident head, weights and states",
-                         head_parameters(model_)},
-              {t_.resident_embedding(), "resident embedding, weights and states",
-               embedding_parameters(model_)}})
-            buffers_.resident.push_back(here ? resident(name, static_cast<double>(parameters))
-                                             : kNoBuffer);
-        if (!t_.resident_embedding()) return;
+        const int head = homes_.sections.head();
+        for (int section = 0; section < homes_.sections.count(); ++section) {
+            const char* const name = section < head    ? "resident layers, weights and states"
+                                     : section == head ? "resident head, weights and states"
+                                                       : "resident embedding, weights and states";
+            buffers_.resident.push_back(
+                homes_.is_resident(section)
+                    ? build_.on_device(name, Kind::optimizer_state,
+                                       state_bytes(t_) * parameters(section))
+                    : kNoBuffer);
+        }
+        if (!homes_.is_resident(homes_.sections.embedding())) return;
         buffers_.token_index =
             build_.on_device("token index", Kind::workspace, token_index_bytes(model_, t_));
         buffers_.row_gradients = build_.device_buffer("embedding's gradient, summed in fp32",
                                                       Kind::gradients, 2 * embedding_bytes(model_));
     }
-    BufferId resident(const char* name, double parameters) {
-        return build_.on_device(name, Kind::optimizer_state, state_bytes(t_) * parameters);
+
+    void declare_held_gradients() {
+        for (int layer = 0; layer < model_.layer_count(); ++layer) {
+            const Home& gradient = home(layer, Plane::gradient);
+            buffers_.held_gradients.push_back(
+                gradient.on_device() && gradient.device_places == 0
+                    ? build_.device_buffer("gradients held for clipping", Kind::gradients,
+                                           kBf16 * parameters(layer))
+                    : kNoBuffer);
+        }
+    }
+
+    void declare_visits() {
+        const Visits& visits = homes_.visits;
+        for (const std::optional<int>& first : visits.first_kept)
+            buffers_.visits.push_back(
+                first ? build_.on_device("kept for backward, in turn with visiting states",
+                                         Kind::activations, visits.bytes_with_kept,
+                                         visits.layers * t_.micro_batches_of_a_pass())
+                      : build_.on_device("visiting states", Kind::optimizer_state,
+                                         visits.bytes_of_states));
     }
 
     /// One buffer a layer on the device, or two in turn with copies on the host; one for all that
@@ -187,7 +254,7 @@ class StreamedDeclaration {
                 buffers_.inputs.push_back(ring[static_cast<std::size_t>(layer % 2)]);
             else
                 buffers_.inputs.push_back(
-                    saves_input(t_, layer)
+                    home(layer, Plane::input).exists()
                         ? build_.device_buffer("layer input", Kind::checkpoints,
                                                layer == 0 ? bytes : bytes / passes)
                         : computed);
@@ -201,18 +268,18 @@ class StreamedDeclaration {
         const auto room = static_cast<double>(parts * (kRoomForParts + kArenaAlignment));
         double largest_leaving = 0, leaving = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            const bool leaves = keeps_on_host(model_, t_, layer);
+            const bool leaves = homes_.keeps_on_host(layer);
             const double bytes =
-                kept_bytes(model_, t_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
+                kept_bytes(model_, homes_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
             if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes + room;
             BufferId& there = buffers_.kept.emplace_back(kNoBuffer);
-            if (const auto place = kept_beside_visit(buffers_.visit_places, layer))
+            if (const auto place = homes_.kept_beside_visit(layer))
                 there = buffers_.visits[static_cast<std::size_t>(place->visit)];
             else if (bytes > 0 && !leaves)
                 there = build_.device_buffer("kept for backward", Kind::activations, bytes, parts);
         }
         if (largest_leaving == 0) return;
-        build_.on_host("kept for backward", Kind::activations, leaving);
+        host().kept = build_.on_host("kept for backward", Kind::activations, leaving);
         const std::int64_t copied = CopiesOfAPass(t_).largest();
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer(
@@ -224,7 +291,7 @@ class StreamedDeclaration {
     /// feed-forward in chunks the normed input is gone before both.
     double backward_bytes(int layer) const {
         const ActivationBytes& a = activations(layer);
-        const KeptBytes there = kept_bytes(model_, t_, layer);
+        const KeptBytes there = kept_bytes(model_, homes_, layer);
         const AttentionSpec& of = model_.layer(layer).attention;
         const TokenBlock block = t_.micro_batch_block();
         const bool in_parts =
@@ -273,6 +340,7 @@ class StreamedDeclaration {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& t_;
+    const Placement& homes_;
     PlanBuilder& build_;
     std::vector<ActivationBytes> kinds_;
     StreamedBuffers buffers_;
@@ -280,9 +348,15 @@ class StreamedDeclaration {
 
 }  // namespace
 
+std::int32_t gradient_part(const Placement& placement, int layer) {
+    const Home& home = placement.home(layer, Plane::gradient);
+    return home.host_places > 0 ? placement.sections.layers + home.host_place() : layer;
+}
+
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
-                                        const TrainingSpec& training, PlanBuilder& build) {
-    return StreamedDeclaration(model, machine, training, build).declare();
+                                        const TrainingSpec& training, const Placement& placement,
+                                        PlanBuilder& build) {
+    return StreamedDeclaration(model, machine, training, placement, build).declare();
 }
 
 void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build) {

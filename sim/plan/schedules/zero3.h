@@ -209,7 +209,7 @@ class Zero3Pass : public PyTorchStep {
     /// that they are the last to use.
     struct Fetched {
         Waits waits;
-        std::vector<BufferId> released;
+        BufferUses released;
     };
     /// The host calls the next `calls` modules, which use the parameters `used` and take
     /// `eager_operations` of its time; python_ must run for that time.
@@ -218,7 +218,7 @@ class Zero3Pass : public PyTorchStep {
     /// The copy of parameters to new buffers on the device.
     Operation gather(const Parameters& parameters);
     /// The parameters' current buffers, after their copies.
-    std::vector<BufferId> gathered(const Parameters& parameters) const;
+    BufferUses gathered(const Parameters& parameters) const;
     /// A second or later micro-batch begins; python_ has waited for last_left().
     virtual void trace_again() {}
 
@@ -273,7 +273,7 @@ class Zero3Pass : public PyTorchStep {
     GradientBucket filling_;
     std::vector<BufferId> on_device_;  ///< of each parameter, after it was gathered
     BufferId tied_gradient_ = kNoBuffer;
-    std::vector<BufferId> embedding_released_;  ///< after the first layer has run
+    BufferUses embedding_released_;  ///< after the first layer has run
     std::vector<OperationId> left_;
     OperationId in_line_ = -1;
 };

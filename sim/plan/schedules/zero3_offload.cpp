@@ -108,7 +108,7 @@ class Zero3Offload : public Zero3Pass {
             wait_for_parameters(calls_[call_++], layer);
             python_.work(half_a_call);
             copy_in(call.prefetched, layer);
-            const std::vector<BufferId> released = gathered(call.released);
+            const BufferUses released = gathered(call.released);
             fetched.released.insert(fetched.released.end(), released.begin(), released.end());
         }
         fetched.waits = {{arrived_}};
@@ -136,7 +136,7 @@ class Zero3Offload : public Zero3Pass {
             waits.push_back({left[left.size() - 1 - kBucketsUnderWay]});
         Operation copy = gather(parameters);
         const double bytes = copy.link_bytes / part();
-        const std::vector<BufferId> buffers = copy.uses;
+        const BufferUses buffers = copy.uses;
         if (on_host())
             waits = {{last_copy_ = build_.add(OperationKind::copy_weights_in, layer,
                                               std::move(waits), std::move(copy))}};

@@ -50,8 +50,8 @@ Operation Zero3Pass::gather(const Parameters& parameters) {
     return copy;
 }
 
-std::vector<BufferId> Zero3Pass::gathered(const Parameters& parameters) const {
-    std::vector<BufferId> buffers;
+BufferUses Zero3Pass::gathered(const Parameters& parameters) const {
+    BufferUses buffers;
     for (const int parameter : parameters)
         buffers.push_back(on_device_[static_cast<std::size_t>(parameter)]);
     return buffers;

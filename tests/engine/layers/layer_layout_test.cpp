@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/fp8_sizes.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 

@@ -1,5 +1,6 @@
 #include "engine/layers/transformer_layer.h"
 
+#include "sim/plan/schedules/streamed_kernels.h"
 #include "tests/engine/layers/layer_reference.h"
 #include "tests/engine/layers/planned_memory.h"
 

@@ -64,8 +64,8 @@ TEST_CASE("allocated memory: of 40 random plans, exactly that of the device, the
         const DeviceBuffers there(model, training, plan, *device, DType::bf16);
         const ParameterStore store(model, static_cast<int>(training.state_bytes), there.resident(),
                                    pool, *device, training.visiting_layers);
-        const HostBuffers here(model, training, store, pool, *device, DType::bf16);
-        const StreamedCodes codes(model, training, store, pool, *device);
+        const HostBuffers here(model, training, plan.homes, store, pool, *device, DType::bf16);
+        const StreamedCodes codes(model, plan.homes, store, pool, *device);
         const auto operations = static_cast<OperationId>(plan.step.program.operations.size());
         CAPTURE(tied, training.state_bytes, training.resident_layers,
                 static_cast<int>(training.resident_tables), static_cast<int>(training.clipping));

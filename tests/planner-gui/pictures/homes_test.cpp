@@ -89,32 +89,29 @@ TEST_CASE("the words say the step before one home moved", "[pictures]") {
 }
 
 TEST_CASE("the strip has a cell for each layer, by home", "[pictures]") {
-    using Keeps = LayerHome::Keeps;
     const ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec training = with_homes();
     training.keep_attention_layers = 7;
     training.deferred_layers = 22;
-    const std::vector<LayerHome> layers = layer_homes(model, training);
-    REQUIRE(layers.size() == 28);
-    const auto count = [&](Keeps keeps) {
-        return std::ranges::count(layers, keeps, &LayerHome::keeps);
-    };
-    CHECK(std::ranges::count(layers, true, &LayerHome::resident) == 6);
-    CHECK(layers[5] == LayerHome{true, false, Keeps::nothing});
-    CHECK(layers[6].deferred);
-    CHECK(layers[27].keeps == Keeps::all);
-    CHECK(count(Keeps::all) == 5);
-    CHECK(count(Keeps::all_on_host) == 2);
-    CHECK(count(Keeps::attention) > 0);
+    const Placement homes = homes_of(model, training);
+    REQUIRE(homes.sections.layers == 28);
     const auto report = test::predicted("qwen2.5-7b", kHost, with_homes());
-    const Picture picture = homes_picture(*report, layers, ByteUnits::decimal, {1000, 300, 13});
+    const Picture picture = homes_picture(*report, homes, ByteUnits::decimal, {1000, 300, 13});
     CHECK(picture.keys.ids.size() == 28);
     CHECK_THAT(tooltip_of(picture, 5), ContainsSubstring("weights and states: on the device"));
     CHECK_THAT(tooltip_of(picture, 6), ContainsSubstring("on the host, updated beside"));
+    CHECK_THAT(tooltip_of(picture, 27), ContainsSubstring("kept for backward: all on the device"));
+    training.deferred_layers = 0;
+    training.visiting_layers = 3;
+    training.late_moment_layers = 19;
+    const Picture visits = homes_picture(*report, homes_of(model, training), ByteUnits::decimal,
+                                         {1000, 300, 13});
+    CHECK_THAT(tooltip_of(visits, 6), ContainsSubstring("on the host, visit the device"));
+    CHECK_THAT(tooltip_of(visits, 9), ContainsSubstring("moments beside the next backward"));
     CHECK(place_of(picture, 27)->right() <= picture.width);
     CHECK(picture.height >= place_of(picture, 27)->bottom());
     training.schedule = Schedule("resident");
-    CHECK(layer_homes(model, training).empty());
+    CHECK(homes_of(model, training).sections.layers == 0);
     CHECK(resident_up_to(8, training) == 9);
     CHECK(resident_up_to(5, training) == 5);
 }

@@ -21,7 +21,9 @@ namespace {
 void find_early_use(const Unrolled& unrolled, const StepPlan& plan, std::set<std::string>& found) {
     const int step = unrolled.count();  // the second of three
     for (int i = 0; i < step; ++i) {
-        for (const BufferId id : unrolled.operation(i).uses) {
+        for (const BufferUse& use : unrolled.operation(i).uses) {
+            const BufferId id = use.buffer;
+            if (id == kStepOutcome) continue;
             const Buffer& buffer = plan.memory.buffers[static_cast<std::size_t>(id)];
             if (buffer.first == kWholeStep || buffer.first == i) continue;
             if (unrolled.ordered(step + buffer.first, step + i)) continue;

@@ -1,5 +1,6 @@
 // Plans with products in FP8: their kernels, memory and the machines that refuse them.
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/fp8_sizes.h"
+#include "sim/plan/schedules/streamed_kernels.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/kernel_time.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -72,12 +73,12 @@ TEST_CASE("fp8: weights are cast for each product, or once a step", "[plan]") {
 
     const ModelSpec model = read_model("qwen2.5-7b");
     TrainingSpec training;
-    CHECK(fp8_weight_bytes(model, training, 0) == 0);
+    CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 0) == 0);
     training = in_fp8();
-    CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256);
+    CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 0) == 4 * 256);
     training.weight_code_layers = 1;
-    CHECK(fp8_weight_bytes(model, training, 1) == 4 * 256);
-    CHECK(fp8_weight_bytes(model, training, 0) == 4 * 256 + 2 * weights);
+    CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 1) == 4 * 256);
+    CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 0) == 4 * 256 + 2 * weights);
 }
 
 TEST_CASE("fp8: codes arrive in half the bytes, and the optimizer writes them", "[plan]") {

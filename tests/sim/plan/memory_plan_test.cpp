@@ -6,7 +6,7 @@ using namespace sluice;
 
 namespace {
 
-void add_operation(PlanBuilder& build, std::vector<BufferId> buffers = {}) {
+void add_operation(PlanBuilder& build, BufferUses buffers = {}) {
     build.add(OperationKind::forward, 0, {}, gpu_operation({}, std::move(buffers)));
 }
 

@@ -96,8 +96,8 @@ TEST_CASE("resident: gradients of a tied table count once when the optimizer run
         const ModelSpec model = parse_generic_model(shape);
         const StepPlan plan = plan_of(Schedule("resident"), shape);
         Bytes gradients = 0;
-        for (const BufferId id : first_of(plan, OperationKind::update).uses)
-            gradients += plan.memory.buffers[static_cast<std::size_t>(id)].bytes;
+        for (const BufferUse& use : first_of(plan, OperationKind::update).uses)
+            gradients += plan.memory.buffers[static_cast<std::size_t>(use.buffer)].bytes;
         CHECK(gradients == 2 * total_parameters(model));
     }
 }

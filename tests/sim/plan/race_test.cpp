@@ -64,7 +64,9 @@ std::vector<Users> users_of_buffers(const StepPlan& plan) {
     for (int i = 0; i < static_cast<int>(plan.program.operations.size()); ++i) {
         const Operation& op = plan.program.operations[static_cast<std::size_t>(i)];
         const auto lane = static_cast<std::size_t>(op.lane);
-        for (const BufferId id : op.uses) {
+        for (const BufferUse& use : op.uses) {
+            const BufferId id = use.buffer;
+            if (id == kStepOutcome) continue;
             Users& of = users[static_cast<std::size_t>(id)];
             if (of.first[lane] < 0) of.first[lane] = i;
             of.last[lane] = i;

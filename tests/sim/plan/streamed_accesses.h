@@ -53,7 +53,7 @@ class Accesses {
   public:
     Accesses(const ModelSpec& model, const TrainingSpec& training)
         : t_(training), tied_(model.tied_embeddings), layers_(model.layer_count()) {
-        if (const auto last = kept_beside_visit(visit_places(model, training), layers_ - 1))
+        if (const auto last = placement_of(model, training).kept_beside_visit(layers_ - 1))
             kept_a_visit_ = last->parts;
         const std::int64_t streamed = layers_ - t_.resident_layers;
         const std::int64_t slabs = t_.host_gradient_slabs == 0 ? 4 : t_.host_gradient_slabs;

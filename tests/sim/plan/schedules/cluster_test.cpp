@@ -178,8 +178,8 @@ TEST_CASE("cluster: the head's gradient is in the loss's memory while it is made
         for (const Operation& operation : plan.program.operations) {
             if (operation.kind != OperationKind::backward || operation.layer != 4) continue;
             ++seen;
-            for (const BufferId id : operation.uses)
-                CHECK(plan.memory.buffers[static_cast<std::size_t>(id)].kind !=
+            for (const BufferUse& use : operation.uses)
+                CHECK(plan.memory.buffers[static_cast<std::size_t>(use.buffer)].kind !=
                       MemoryKind::gradients);
         }
         CHECK(seen == 1);

@@ -68,7 +68,7 @@ TEST_CASE("streamed visits: all of a state comes, its weights leave before the r
 
 TEST_CASE("streamed visits: what last layers keep is in the same place in between", "[plan]") {
     const ModelSpec model = eight_layers();
-    const double a_token = kept_bytes(model, visiting(0), 0).all();
+    const double a_token = kept_bytes(model, placement_of(model, visiting(0)), 0).all();
     // States of a layer, 31.5 MB, take less than two of the eight layers keep.
     REQUIRE(1024 * 2 * a_token < 12 * kLayerOfEight);
     REQUIRE(2 * 1024 * 2 * a_token > 12 * kLayerOfEight);
@@ -79,12 +79,12 @@ TEST_CASE("streamed visits: what last layers keep is in the same place in betwee
         CHECK(bytes_of(plan, "kept for backward") == all * (8 - beside) / 8);
         CHECK(bytes_of(plan, "visiting states") == 0);
     }
-    const auto place = kept_beside_visit(visit_places(model, visiting(3)), 4);
+    const auto place = placement_of(model, visiting(3)).kept_beside_visit(4);
     REQUIRE(place);
     CHECK(place->visit == 1);
     CHECK(place->part == 0);
     CHECK(place->parts == 2);
-    CHECK(!kept_beside_visit(visit_places(model, visiting(3)), 1));
+    CHECK(!placement_of(model, visiting(3)).kept_beside_visit(1));
     // Where nothing is kept, or not by enough layers, states have memory of their own.
     TrainingSpec few = visiting(2);
     few.recompute = Recompute::full;

@@ -1,4 +1,4 @@
-#include "engine/machine/placement.h"
+#include "engine/machine/thread_placement.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ class Placing {
     Placing(const HostFacts& facts, const PlacementNeeds& needs)
         : facts_(facts), needs_(needs), home_(home_node()) {}
 
-    Placement place() {
+    ThreadPlacement place() {
         place_optimizer();
         place_others();
         describe();
@@ -132,12 +132,12 @@ class Placing {
     const HostFacts& facts_;
     const PlacementNeeds& needs_;
     const int home_;
-    Placement placement_;
+    ThreadPlacement placement_;
 };
 
 }  // namespace
 
-Placement choose_placement(const HostFacts& facts, const PlacementNeeds& needs) {
+ThreadPlacement choose_placement(const HostFacts& facts, const PlacementNeeds& needs) {
     return Placing(facts, needs).place();
 }
 

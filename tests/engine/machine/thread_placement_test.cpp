@@ -1,4 +1,4 @@
-#include "engine/machine/placement.h"
+#include "engine/machine/thread_placement.h"
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ HostFacts two_sockets() {
 }  // namespace
 
 TEST_CASE("placement: one node, the CPUs left over are for the other threads", "[machine]") {
-    const Placement placement =
+    const ThreadPlacement placement =
         choose_placement(one_node(16), {.gpu_numa_node = 0, .optimizer_threads = 12});
     CHECK(placement.optimizer_cpus == Ids{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
     CHECK(placement.other_cpus == Ids{12, 13, 14, 15});
@@ -42,21 +42,21 @@ TEST_CASE("placement: one node, the CPUs left over are for the other threads", "
 }
 
 TEST_CASE("placement: the GPU's node first, one CPU a core", "[machine]") {
-    const Placement placement =
+    const ThreadPlacement placement =
         choose_placement(two_sockets(), {.gpu_numa_node = 1, .optimizer_threads = 4});
     CHECK(placement.optimizer_cpus == Ids{4, 5, 6, 7});
     CHECK(placement.other_cpus == Ids{12, 13, 14, 15});
 }
 
 TEST_CASE("placement: then cores of the other node, then second CPUs", "[machine]") {
-    const Placement six =
+    const ThreadPlacement six =
         choose_placement(two_sockets(), {.gpu_numa_node = 1, .optimizer_threads = 6});
     CHECK(six.optimizer_cpus == Ids{4, 5, 6, 7, 0, 1});
     CHECK(six.other_cpus == Ids{12, 13, 14, 15});
     CHECK(six.text ==
           "optimizer: 6 threads on CPUs 0-1 of node 0 and CPUs 4-7 of node 1 (the GPU's); best "
           "for others: CPUs 12-15 of node 1 (the GPU's)");
-    const Placement ten =
+    const ThreadPlacement ten =
         choose_placement(two_sockets(), {.gpu_numa_node = 1, .optimizer_threads = 10});
     CHECK(ten.optimizer_cpus == Ids{4, 5, 6, 7, 0, 1, 2, 3, 12, 13});
     // Two free near the GPU are too few for four threads.
@@ -64,7 +64,7 @@ TEST_CASE("placement: then cores of the other node, then second CPUs", "[machine
 }
 
 TEST_CASE("placement: with too few CPUs the other threads may use all", "[machine]") {
-    const Placement placement = choose_placement(one_node(2), {.optimizer_threads = 3});
+    const ThreadPlacement placement = choose_placement(one_node(2), {.optimizer_threads = 3});
     CHECK(placement.optimizer_cpus == Ids{0, 1});
     CHECK(placement.other_cpus == Ids{0, 1});
     CHECK(placement.text ==
@@ -87,13 +87,13 @@ TEST_CASE("placement: a second CPU counts as the core where the first is not all
           "[machine]") {
     FakeMachine machine;
     machine.two_sockets().allowed("1,8-9", "0");
-    const Placement placement =
+    const ThreadPlacement placement =
         choose_placement(read_host_facts(machine.root()), {.optimizer_threads = 2});
     CHECK(placement.optimizer_cpus == Ids{1, 8});
 }
 
 TEST_CASE("placement: unknown CPUs are not pinned to", "[machine]") {
-    const Placement placement = choose_placement(HostFacts{}, {.optimizer_threads = 1});
+    const ThreadPlacement placement = choose_placement(HostFacts{}, {.optimizer_threads = 1});
     CHECK(placement.optimizer_cpus.empty());
     CHECK(placement.other_cpus.empty());
     CHECK(placement.text == "optimizer: 1 thread, not pinned: the system does not report its CPUs");
@@ -104,7 +104,7 @@ TEST_CASE("placement: a model larger than the node's free memory goes to the oth
     PlacementNeeds needs{.gpu_numa_node = 0, .optimizer_threads = 4, .host_bytes = 60 * kGiB};
     CHECK(choose_placement(two_sockets(), needs).notes.empty());
     needs.host_bytes = 80 * kGiB;
-    const Placement placement = choose_placement(two_sockets(), needs);
+    const ThreadPlacement placement = choose_placement(two_sockets(), needs);
     REQUIRE(placement.notes.size() == 1);
     CHECK(placement.notes[0] ==
           "host memory: 85.9 GB should lie on node 0, which has 64.4 GB free: 21.5 GB will lie on "
@@ -124,7 +124,7 @@ TEST_CASE("placement: a single node can not spill to another", "[machine]") {
 TEST_CASE("placement: every number of threads gets CPUs, each once", "[machine]") {
     const HostFacts facts = two_sockets();
     for (int threads = 1; threads <= 20; ++threads) {
-        const Placement placement = choose_placement(facts, {.optimizer_threads = threads});
+        const ThreadPlacement placement = choose_placement(facts, {.optimizer_threads = threads});
         Ids cpus = placement.optimizer_cpus;
         std::sort(cpus.begin(), cpus.end());
         CAPTURE(threads);

@@ -1,9 +1,8 @@
-// How much device memory do products in FP8 need for codes and scales?
-#include <algorithm>
-#include <map>
-#include <tuple>
+#include "sim/plan/fp8_sizes.h"
 
-#include "sim/plan/schedules/streamed.h"
+#include <algorithm>
+
+#include "sim/plan/sizes.h"
 
 namespace sluice {
 namespace {
@@ -56,18 +55,24 @@ double head_operands(const ModelSpec& model, const TrainingSpec& training) {
 
 }  // namespace
 
-double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training, int layer) {
-    if (training.compute == Compute::bf16 || arrives_as_codes(training, layer)) return 0;
+double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training,
+                        const Placement& placement, int layer) {
+    if (training.compute == Compute::bf16 || placement.arrives_as_codes(layer)) return 0;
     constexpr double kScale = 256;  // of a matrix, aligned as all parts of a buffer
     double bytes = 0;
     for (const Kernel& k :
          backward_kernels(model, model.layer(layer), {1, 16, 0}, KernelStyle::fused)) {
         if (k.kind != KernelKind::gemm || k.role != GemmRole::weight_gradient) continue;
         bytes += kScale;
-        if (keeps_weight_codes(training, layer))
+        if (placement.home(layer, Plane::codes).exists())
             bytes += 2 * static_cast<double>(k.count * k.m) * static_cast<double>(k.n);
     }
     return bytes;
+}
+
+double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    return std::max(training.compute == Compute::fp8 ? layer_operands(model, training) : 0,
+                    training.head_gradients == Compute::fp8 ? head_operands(model, training) : 0);
 }
 
 double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer) {
@@ -82,44 +87,6 @@ double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer) {
         else
             codes += aligned(tensor.elements());
     return static_cast<double>(aligned(before) + codes);
-}
-
-double host_code_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    double bytes = 0;
-    for (int layer = 0; layer < model.layer_count(); ++layer)
-        if (arrives_as_codes(training, layer))
-            bytes += coded_layer_bytes(model, model.layer(layer));
-    return bytes;
-}
-
-double weight_slot_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    double largest = training.streams_codes() ? 0 : largest_layer_bytes(model);
-    for (const LayerSpec& kind : model.kinds)
-        if (training.streams_codes()) largest = std::max(largest, coded_layer_bytes(model, kind));
-    const std::int64_t streamed = model.layer_count() - training.resident_layers;
-    return static_cast<double>(std::min(training.buffer_depth, streamed)) * largest;
-}
-
-std::vector<BufferId> declare_fp8_weights(const ModelSpec& model, const TrainingSpec& training,
-                                          PlanBuilder& build) {
-    std::vector<BufferId> out;
-    // Layers of a kind need the same: asking for each took a tenth of a choice in FP8.
-    std::map<std::tuple<const LayerSpec*, bool, bool>, double> known;
-    for (int layer = 0; layer < model.layer_count(); ++layer) {
-        const auto [entry, is_new] =
-            known.try_emplace({&model.layer(layer), arrives_as_codes(training, layer),
-                               keeps_weight_codes(training, layer)});
-        if (is_new) entry->second = fp8_weight_bytes(model, training, layer);
-        const double bytes = entry->second;
-        out.push_back(bytes > 0 ? build.on_device("weights in FP8", MemoryKind::weights, bytes)
-                                : kNoBuffer);
-    }
-    return out;
-}
-
-double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    return std::max(training.compute == Compute::fp8 ? layer_operands(model, training) : 0,
-                    training.head_gradients == Compute::fp8 ? head_operands(model, training) : 0);
 }
 
 }  // namespace sluice

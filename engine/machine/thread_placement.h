@@ -15,7 +15,7 @@ struct PlacementNeeds {
     Bytes host_bytes = 0;  ///< bytes that the optimizer's threads touch first; 0: not known
 };
 
-struct Placement {
+struct ThreadPlacement {
     /// Thread i of the optimizer is pinned to [i % size]: first one CPU per physical core, and
     /// first those near the GPU. Pages are placed where these threads first touch them. Empty: CPUs
     /// are not known.
@@ -26,6 +26,6 @@ struct Placement {
 };
 
 /// Never throws: with fewer CPUs than threads, threads share CPUs.
-Placement choose_placement(const HostFacts& facts, const PlacementNeeds& needs);
+ThreadPlacement choose_placement(const HostFacts& facts, const PlacementNeeds& needs);
 
 }  // namespace sluice

@@ -1,0 +1,35 @@
+// Gradients of weights are summed on the device. They stay there for an update on the device, in a
+// place of their own if it waits for the norm; else they leave for the host through places in turn.
+// Those that wait on the host for the norm, or for the next forward, have a place of their own.
+#include "sim/plan/homes/home_kind.h"
+#include "sim/plan/sizes.h"
+
+namespace sluice {
+namespace {
+
+void place_gradients(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
+    const auto slabs = static_cast<std::int32_t>(t.gradient_slabs),
+               host_slabs = static_cast<std::int32_t>(host_gradient_slabs(t));
+    std::int32_t in_turn_on_host = 0;
+    for (int section = 0; section < p.sections.count(); ++section) {
+        Updater& update = p.update(section);
+        update.after_norm = t.updates_after_norm();
+        update.may_be_ahead = t.clipping == Clipping::automatic && update.by == Updater::By::cpu &&
+                              !update.beside_forward && section != p.sections.embedding() &&
+                              !(section == p.sections.head() && model.tied_embeddings);
+        Home& home = p.home(section, Plane::gradient);
+        home.at = update.by == Updater::By::gpu ? Home::At::device : Home::At::host;
+        if (!p.sections.is_layer(section) || (home.on_device() && update.after_norm)) continue;
+        home.device_places = slabs;
+        home.turn = section;
+        if (home.on_device() || update.after_norm || update.beside_forward) continue;
+        home.host_places = host_slabs;
+        home.host_turn = in_turn_on_host++;
+    }
+}
+
+}  // namespace
+
+HomeKind gradients_homes() { return {.place = place_gradients}; }
+
+}  // namespace sluice

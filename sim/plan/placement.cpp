@@ -1,0 +1,58 @@
+#include "sim/plan/placement.h"
+
+#include <fmt/format.h>
+
+#include "sim/base/input_error.h"
+#include "sim/plan/homes/home_kind.h"
+
+namespace sluice {
+
+Recompute Placement::recompute(int layer) const {
+    if (keeps_everything(layer)) return Recompute::none;
+    return home(layer, Plane::kept_attention).exists() ? Recompute::keep_attention
+                                                       : Recompute::full;
+}
+
+std::optional<KeptBesideVisit> Placement::kept_beside_visit(int layer) const {
+    if (visits.layers == 0) return std::nullopt;
+    const int from_end = sections.layers - 1 - layer;
+    const int visit = visits.count - 1 - from_end / visits.layers;
+    if (visit < 0 || !visits.first_kept[static_cast<std::size_t>(visit)]) return std::nullopt;
+    return KeptBesideVisit{visit, visits.layers - 1 - from_end % visits.layers, visits.layers};
+}
+
+Placement placement_of(const ModelSpec& model, const TrainingSpec& training) {
+    Placement out(model.layer_count());
+    for (const HomeKind& kind : home_kinds()) kind.place(model, training, out);
+    for (const HomeKind& kind : home_kinds())
+        if (kind.finish != nullptr) kind.finish(model, training, out);
+    return out;
+}
+
+void check_homes(const ModelSpec& model, const TrainingSpec& training) {
+    const auto check = [&](const HomeKind& kind, const HomeKind::Most& most) {
+        const std::int64_t layers = training.*kind.count->layers;
+        if (layers > most.layers)
+            throw InputError(fmt::format("{} is {}, expected at most {}",
+                                         field_flag(kind.count->field), layers, most.words),
+                             kind.count->field);
+    };
+    const HomeKind::Most all{model.layer_count(),
+                             fmt::format("the layers ({})", model.layer_count())};
+    for (const HomeKind& kind : home_kinds())
+        if (kind.count) check(kind, all);
+    for (const HomeKind& kind : home_kinds())
+        if (kind.count && kind.most != nullptr) check(kind, kind.most(model, training));
+}
+
+KeptBytes kept_bytes(const ModelSpec& model, const Placement& placement, int layer) {
+    const ActivationBytes a = activation_bytes_per_token(model, model.layer(layer));
+    if (!placement.keeps_everything(layer))
+        return {placement.home(layer, Plane::kept_attention).exists() ? a.attention_output : 0};
+    if (placement.home(layer, Plane::kept_feed_forward).form == Form::bf16)
+        return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept};
+    const double others = a.feed_forward_kept - a.gate_up;
+    return {a.attention_kept, others + a.gate_up_8_bit, others};
+}
+
+}  // namespace sluice

@@ -1,0 +1,150 @@
+// Where does each tensor of our schedule live, and who updates it? A value: the plan, the trainer
+// and the window read it, and nothing else decides about places.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/plan/section.h"
+#include "sim/specs/model/model_spec.h"
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+
+/// A kind of tensors that a section has.
+enum class Plane : std::uint8_t {
+    weights,            ///< in bf16, the high half of the masters; or as the device reads them
+    states,             ///< the rest of the masters, and both moments
+    codes,              ///< of weights in FP8, for the passes of a step
+    gradient,           ///< of the weights
+    input,              ///< the hidden state that a layer reads, until its backward
+    kept_attention,     ///< what backward reads of attention: its output, or everything
+    kept_feed_forward,  ///< everything that backward reads of the feed-forward
+};
+inline constexpr int kPlaneCount = 7;
+
+/// The form of the numbers of a plane. Activations kept as `codes_8_bit` are gate and up alone.
+enum class Form : std::uint8_t { bf16, e4m3, codes_8_bit };
+
+/// Where a plane of a section is.
+struct Home {
+    enum class At : std::uint8_t { nowhere, device, host };
+    At at = At::nowhere;     ///< between two uses; nowhere: computed where it is used
+    Form form = Form::bf16;  ///< in which it comes to the device
+    /// Places that such planes of all sections have on the device, in turn, and on the host; 0: a
+    /// place of its own, or none.
+    std::int32_t device_places = 0, host_places = 0;
+    /// How many of the planes that share these places come before it.
+    std::int32_t turn = 0, host_turn = 0;
+    std::int32_t device_place() const { return device_places == 0 ? 0 : turn % device_places; }
+    std::int32_t host_place() const { return host_places == 0 ? 0 : host_turn % host_places; }
+    bool exists() const { return at != At::nowhere; }
+    bool on_device() const { return at == At::device; }
+    bool on_host() const { return at == At::host; }
+    bool operator==(const Home&) const = default;
+};
+
+/// Who updates a section's parameters, and when. Else it is as soon as its gradients are complete.
+struct Updater {
+    enum class By : std::uint8_t { cpu, gpu };
+    By by = By::cpu;
+    bool after_norm = false;      ///< of the gradients of all sections, which clips them
+    bool beside_forward = false;  ///< of the next step, unless it waits for the norm
+    bool moments_later = false;   ///< the moments beside the next backward
+    bool may_be_ahead = false;    ///< of the norm, in a step that expects that nothing is clipped
+    bool operator==(const Updater&) const = default;
+};
+
+/// A layer's tensors for backward that have the place of another layer's visiting states.
+struct KeptBesideVisit {
+    std::int32_t visit = 0;            ///< which visiting layer's place: 0 is the first one's
+    std::int32_t part = 0, parts = 1;  ///< the place has those of so many layers
+};
+
+/// Where visiting states are on the device: in places of one size, most of which hold what the last
+/// layers keep for backward between two visits.
+struct Visits {
+    int first = 0, count = 0;    ///< layers whose states visit
+    double bytes_of_states = 0;  ///< of a place
+    double bytes_with_kept = 0;  ///< of a place that holds kept tensors, too
+    std::int32_t layers = 0;     ///< whose kept tensors a place has; 0: none
+    /// One a visit: the first of the layers whose kept tensors have its place; it and those after
+    /// it keep everything on the device. The last visit has the last ones. Empty: none.
+    std::vector<std::optional<int>> first_kept;
+    bool has(int layer) const { return layer >= first && layer < first + count; }
+};
+
+/// The homes of all planes of a model under one training. Sections as in `Sections`.
+class Placement {
+  public:
+    explicit Placement(int layers = 0)
+        : sections{layers}, homes_(static_cast<std::size_t>(sections.count())) {}
+
+    Home& home(int section, Plane plane) { return at(section).home[index(plane)]; }
+    const Home& home(int section, Plane plane) const { return at(section).home[index(plane)]; }
+    Updater& update(int section) { return at(section).update; }
+    const Updater& update(int section) const { return at(section).update; }
+
+    /// Weights and states are on the device, which has their only copy.
+    bool is_resident(int section) const { return home(section, Plane::weights).on_device(); }
+    /// Its states are on the host and come to the device, which updates them.
+    bool is_visiting(int section) const {
+        return !is_resident(section) && update(section).by == Updater::By::gpu;
+    }
+    /// Backward of the layer computes nothing again.
+    bool keeps_everything(int layer) const { return home(layer, Plane::kept_feed_forward).exists(); }
+    bool keeps_on_host(int layer) const { return home(layer, Plane::kept_feed_forward).on_host(); }
+    /// The tensors that backward of the layer computes again.
+    Recompute recompute(int layer) const;
+    /// Backward of the layer computes its input again. That of the last layer is still there.
+    bool computes_input(int layer) const {
+        return !home(layer, Plane::input).exists() && layer + 1 < sections.layers;
+    }
+    /// It waits on the host, which has layer 0's, the embedding rows, if it gathers them.
+    bool input_leaves(int layer) const {
+        return home(layer, Plane::input).on_host() && (layer > 0 || is_resident(sections.embedding()));
+    }
+    /// The host has codes of the layer's weights, and these are copied to the device.
+    bool arrives_as_codes(int section) const {
+        return home(section, Plane::weights).on_host() &&
+               home(section, Plane::weights).form == Form::e4m3;
+    }
+    std::optional<KeptBesideVisit> kept_beside_visit(int layer) const;
+    Sections sections;
+    Visits visits;
+    int kept_on_host = 0;  ///< layers whose kept tensors are there
+
+  private:
+    struct OfSection {
+        std::array<Home, kPlaneCount> home;
+        Updater update;
+    };
+    static std::size_t index(Plane plane) { return static_cast<std::size_t>(plane); }
+    OfSection& at(int section) { return homes_[static_cast<std::size_t>(section)]; }
+    const OfSection& at(int section) const { return homes_[static_cast<std::size_t>(section)]; }
+
+    std::vector<OfSection> homes_;
+};
+
+/// Precondition: check_homes().
+Placement placement_of(const ModelSpec& model, const TrainingSpec& training);
+/// Throws InputError if the model has fewer layers than an option gives homes to.
+void check_homes(const ModelSpec& model, const TrainingSpec& training);
+
+/// At most as many as --keep-last-layers leaves.
+std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training);
+/// The training with that number, which is the same plan.
+TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
+
+/// Tensors that a layer keeps for backward, in bytes per token: of attention, and of the
+/// feed-forward, where those in place are what its kernels read and write; gate and up in 8 bits
+/// are not.
+struct KeptBytes {
+    double attention = 0, feed_forward = 0, in_place = 0;
+    double all() const { return attention + feed_forward; }
+};
+KeptBytes kept_bytes(const ModelSpec& model, const Placement& placement, int layer);
+
+}  // namespace sluice

@@ -1,0 +1,79 @@
+// Which buffers does the streamed schedule keep, on the device and on the host?
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "sim/plan/placement.h"
+#include "sim/plan/plan_builder.h"
+
+namespace sluice {
+
+/// The kernels' workspace on the device: what cuBLAS asks for on Hopper.
+inline constexpr Bytes kKernelWorkspace = 32 * kMiB;
+
+/// Page-locked host memory through which resident sections are loaded and saved, a piece at a time.
+/// Chosen, not measured: a copy of it takes 0.3 ms at 55 GB/s, much longer than its launch.
+inline constexpr Bytes kStaging = 16 * kMiB;
+
+/// The device buffers of the streamed schedule, by role. Sections as in `Sections`.
+struct StreamedBuffers {
+    // These stand for the whole step.
+    BufferId weight_slots = kNoBuffer;      ///< parts: places of layers that arrive
+    BufferId gradient_slabs = kNoBuffer;    ///< parts: places of gradients that leave
+    BufferId coming_back = kNoBuffer;       ///< two checkpoints; only with all of them on the host
+    BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
+    BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
+    std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer if fp8_weight_bytes() is 0
+    BufferId targets = kNoBuffer;           ///< (tokens) int32
+    BufferId documents = kNoBuffer;         ///< document_begins_bytes(); only if it is asked for
+    /// Sums of each layer in fp32: one buffer for all, or with several passes one each; kNoBuffer
+    /// where a single product adds.
+    std::vector<BufferId> gradient_sums;
+    std::vector<BufferId> resident;  ///< one a section: weights and states; kNoBuffer: on the host
+    /// One a layer: gradients that the device holds for clipping; else kNoBuffer.
+    std::vector<BufferId> held_gradients;
+    std::vector<BufferId> visits;      ///< one a visiting layer
+    BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
+    BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
+    // These live while operations use them.
+    /// One a layer; two in turn where checkpoints go to the host; one for all that are computed
+    /// again. The first is the batch's, the others are a pass's. Parts: micro-batches.
+    std::vector<BufferId> inputs;
+    /// One a layer, kNoBuffer where it keeps nothing for backward, or on the host; that of a visit
+    /// where it has its place.
+    std::vector<BufferId> kept;
+    /// A micro-batch of layers that keep it on the host.
+    std::array<BufferId, 2> kept_in_turn = {kNoBuffer, kNoBuffer};
+    /// Output projection and final norm, later their gradient; only the gradient if they are
+    /// resident.
+    BufferId head_weights = 0;
+    BufferId hidden_gradient = 0;  ///< of the batch; first the last hidden state
+    BufferId forward_workspace = 0;
+    BufferId backward_workspace = 0;
+    BufferId logits = 0;                 ///< of a chunk, and its normed hidden state
+    BufferId head_gradient = 0;          ///< its sum in fp32
+    BufferId row_gradients = kNoBuffer;  ///< of a resident embedding, summed by row in fp32
+
+    /// On the host, for the whole step; kNoBuffer where there is nothing.
+    struct OnHost {
+        BufferId weights = kNoBuffer, states = kNoBuffer, codes = kNoBuffer;  ///< parts: sections
+        /// Gradients that wait. Parts: gradient_part().
+        BufferId gradients = kNoBuffer, head_gradient = kNoBuffer;
+        BufferId rows = kNoBuffer;  ///< parts: embedding rows in, and their gradients out
+        BufferId row_sums = kNoBuffer;
+        BufferId checkpoints = kNoBuffer, kept = kNoBuffer;  ///< parts: layers' micro-batches
+    } host;
+};
+
+/// The part of OnHost::gradients that has a layer's.
+std::int32_t gradient_part(const Placement& placement, int layer);
+
+StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
+                                        const TrainingSpec& training, const Placement& placement,
+                                        PlanBuilder& build);
+
+/// Host memory of loading, first step, steady state and saving.
+void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
+
+}  // namespace sluice

@@ -1,0 +1,203 @@
+#include "sim/plan/waits.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sluice {
+namespace {
+
+/// The latest operation of each lane, as an index into two steps that follow each other; -1: none.
+using Latest = std::array<OperationId, kLaneCount>;
+constexpr Latest none() {
+    Latest out{};
+    out.fill(-1);
+    return out;
+}
+void join(Latest& into, const Latest& other) {
+    for (std::size_t lane = 0; lane < into.size(); ++lane)
+        into[lane] = std::max(into[lane], other[lane]);
+}
+
+bool in_arena(const Buffer& buffer) {
+    return buffer.tier == Tier::device && buffer.comes_and_goes();
+}
+
+/// Which operations must have ended before a buffer takes the memory of others?
+class ArenaOrder {
+  public:
+    explicit ArenaOrder(const StepPlan& plan)
+        : count_(static_cast<OperationId>(plan.program.operations.size())),
+          of_buffer_(plan.memory.buffers.size()) {
+        if (!plan.memory.in_one_arena) return;
+        for (std::size_t id = 0; id < of_buffer_.size(); ++id)
+            if (in_arena(plan.memory.buffers[id])) ids_.push_back(id);
+        for (OperationId i = 0; i < count_; ++i) note_uses(plan, i);
+        find_ended(plan.memory.buffers);
+    }
+
+    /// Called for the uses of all operations of a step in their order; `step` is 0 or 1.
+    void before_use(BufferId buffer, std::size_t lane, OperationId operation, int step,
+                    Latest& needed) const {
+        const OfBuffer& of = of_buffer_[static_cast<std::size_t>(buffer)];
+        if (of.first[lane] != operation) return;
+        for (std::size_t l = 0; l < needed.size(); ++l) {
+            if (of.ended[l] >= 0) needed[l] = std::max(needed[l], of.ended[l] + step * count_);
+            if (step > 0) needed[l] = std::max(needed[l], of.ended_in_step_before[l]);
+        }
+    }
+
+  private:
+    /// First and last operation of each lane that uses a buffer, and the last ones that used
+    /// buffers whose lives ended before it, in the step and in the step before.
+    struct OfBuffer {
+        Latest first = none(), last = none(), ended = none(), ended_in_step_before = none();
+    };
+
+    void note_uses(const StepPlan& plan, OperationId i) {
+        const Operation& op = plan.program.operations[static_cast<std::size_t>(i)];
+        const auto lane = static_cast<std::size_t>(op.lane);
+        for (const BufferUse& use : op.uses) {
+            if (use.buffer < 0) continue;
+            const auto id = static_cast<std::size_t>(use.buffer);
+            if (!in_arena(plan.memory.buffers[id])) continue;
+            OfBuffer& of = of_buffer_[id];
+            if (of.first[lane] < 0) of.first[lane] = i;
+            of.last[lane] = i;
+        }
+    }
+
+    void find_ended(const std::vector<Buffer>& buffers) {
+        const auto first = [&](std::size_t id) { return buffers[id].first; };
+        const auto last = [&](std::size_t id) { return buffers[id].last; };
+        std::vector<std::size_t> by_first = ids_, by_last = ids_;
+        std::ranges::sort(by_first, {}, first);
+        std::ranges::sort(by_last, {}, last);
+        Latest ended = none();
+        auto next = by_last.begin();
+        for (const std::size_t id : by_first) {
+            for (; next != by_last.end() && last(*next) < first(id); ++next)
+                join(ended, of_buffer_[*next].last);
+            of_buffer_[id].ended = ended;
+        }
+        Latest begun_later = none();
+        auto later = by_first.rbegin();
+        for (auto id = by_last.rbegin(); id != by_last.rend(); ++id) {
+            for (; later != by_first.rend() && first(*later) > last(*id); ++later)
+                join(begun_later, of_buffer_[*later].last);
+            of_buffer_[*id].ended_in_step_before = begun_later;
+        }
+    }
+
+    OperationId count_;
+    std::vector<OfBuffer> of_buffer_;
+    std::vector<std::size_t> ids_;
+};
+
+class WaitsOfStep {
+  public:
+    explicit WaitsOfStep(StepPlan& plan)
+        : operations_(plan.program.operations),
+          arena_(plan),
+          outcome_(plan.memory.buffers.size()),
+          lane_done_(),
+          done_(2 * operations_.size()) {
+        lane_done_.fill(none());
+        place_parts();
+    }
+
+    void derive() {
+        for (const int step : {0, 1})
+            for (OperationId i = 0; i < static_cast<OperationId>(operations_.size()); ++i)
+                place(i, step);
+    }
+
+  private:
+    struct Part {
+        OperationId written = -1;
+        std::uint8_t lane = 0;  ///< of the last write
+        Latest read = none();   ///< since then
+    };
+
+    std::size_t buffer_of(const BufferUse& use) const {
+        return use.buffer == kStepOutcome ? outcome_ : static_cast<std::size_t>(use.buffer);
+    }
+
+    /// Only buffers that two lanes use need a look.
+    void place_parts() {
+        std::vector<std::int32_t> parts(outcome_ + 1, 0);
+        std::vector<std::uint32_t> lanes(outcome_ + 1, 0);
+        for (const Operation& op : operations_)
+            for (const BufferUse& use : op.uses) {
+                if (use.as == BufferUse::As::holds) continue;
+                const std::size_t buffer = buffer_of(use);
+                parts[buffer] = std::max(parts[buffer], use.part + use.parts);
+                lanes[buffer] |= 1U << static_cast<unsigned>(op.lane);
+            }
+        std::size_t all = 0;
+        for (std::size_t buffer = 0; buffer <= outcome_; ++buffer) {
+            const bool shared = (lanes[buffer] & (lanes[buffer] - 1)) != 0;
+            first_part_.push_back(shared ? static_cast<std::int64_t>(all) : -1);
+            if (shared) all += static_cast<std::size_t>(parts[buffer]);
+        }
+        parts_.resize(all);
+    }
+
+    void use_parts(const BufferUse& use, OperationId id, std::size_t lane, Latest& needed) {
+        const std::int64_t first = first_part_[buffer_of(use)];
+        if (use.as == BufferUse::As::holds || first < 0) return;
+        for (std::int32_t i = 0; i < use.parts; ++i) {
+            Part& part = parts_[static_cast<std::size_t>(first + use.part + i)];
+            if (part.written >= 0)
+                needed[part.lane] = std::max(needed[part.lane], part.written);
+            if (use.as == BufferUse::As::writes) {
+                join(needed, part.read);
+                part = {id, static_cast<std::uint8_t>(lane), none()};
+            } else {
+                part.read[lane] = id;
+            }
+        }
+    }
+
+    void place(OperationId index, int step) {
+        const auto count = static_cast<OperationId>(operations_.size());
+        Operation& op = operations_[static_cast<std::size_t>(index)];
+        const auto lane = static_cast<std::size_t>(op.lane);
+        const OperationId id = index + step * count;
+        Latest needed = none();
+        for (const BufferUse& use : op.uses) {
+            if (use.buffer != kStepOutcome)
+                arena_.before_use(use.buffer, lane, index, step, needed);
+            use_parts(use, id, lane, needed);
+        }
+        Latest known = lane_done_[lane];
+        needed[lane] = -1;
+        // The latest first: it may imply others.
+        while (true) {
+            const auto latest = std::ranges::max_element(needed);
+            const OperationId on = *latest;
+            if (on < 0) break;
+            const auto of = static_cast<std::size_t>(latest - needed.begin());
+            *latest = -1;
+            if (on == id || known[of] >= on) continue;
+            join(known, done_[static_cast<std::size_t>(on)]);
+            if (step == 1)
+                op.waits_for.push_back({on < count ? on : on - count, on < count});
+        }
+        known[lane] = id;
+        done_[static_cast<std::size_t>(id)] = lane_done_[lane] = known;
+    }
+
+    std::vector<Operation>& operations_;
+    const ArenaOrder arena_;
+    const std::size_t outcome_;             ///< its number beside the buffers'
+    std::vector<std::int64_t> first_part_;  ///< of each buffer in parts_; -1: one lane has it
+    std::vector<Part> parts_;
+    std::array<Latest, kLaneCount> lane_done_;  ///< what each lane knows to have ended
+    std::vector<Latest> done_;                  ///< and what each operation knew
+};
+
+}  // namespace
+
+void derive_waits(StepPlan& plan) { WaitsOfStep(plan).derive(); }
+
+}  // namespace sluice
