@@ -1,5 +1,7 @@
 // Does an order of operations that a streamed plan allows ever let two of them meet in one place,
 // or in memory that one buffer hands to another? Happens-before is what lanes and waits enforce.
+// Whether operations name all that they read and write, trials of orders in the trainer show
+// (tests/engine/run/orders_test.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +11,10 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/plan/schedules/streamed.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
-#include "tests/sim/plan/streamed_accesses.h"
 #include "tests/sim/plan/unrolled_plan.h"
 
 using namespace sluice;
@@ -21,31 +23,31 @@ namespace {
 
 using LastOfLane = std::array<int, kLaneCount>;
 
-/// Two operations, of which one writes, in one place without an order. Only the latest access of
-/// each lane needs a look: those before it come before.
-void find_races(const Unrolled& unrolled, const ModelSpec& model, const TrainingSpec& training,
-                std::set<std::string>& found) {
+/// Two operations, of which one writes, in one part of a buffer without an order. Only the latest
+/// access of each lane needs a look: those before it come before.
+void find_races(const Unrolled& unrolled, const StepPlan& plan, std::set<std::string>& found) {
     LastOfLane none;
     none.fill(-1);
-    std::map<std::pair<Place, std::int64_t>, std::array<LastOfLane, 2>> latest;  // reads, writes
-    for (int step = 0; step < kSteps; ++step) {
-        Accesses accesses(model, training);
-        for (int i = 0; i < unrolled.count(); ++i) {
-            const int id = step * unrolled.count() + i;
-            for (const Access& access : accesses.of(unrolled.operation(id))) {
-                auto& there =
-                    latest.try_emplace({access.place, access.index}, std::array{none, none})
-                        .first->second;
-                for (std::size_t writes = access.writes ? 0 : 1; writes < 2; ++writes) {
-                    for (const int before : there[writes]) {
+    std::map<std::pair<BufferId, int>, std::array<LastOfLane, 2>> latest;  // reads, writes
+    for (int id = 0; id < kSteps * unrolled.count(); ++id) {
+        for (const BufferUse& use : unrolled.operation(id).uses) {
+            if (use.as == BufferUse::As::holds) continue;
+            const bool writes = use.as == BufferUse::As::writes;
+            for (int part = use.part; part < use.part + use.parts; ++part) {
+                auto& there = latest.try_emplace({use.buffer, part}, std::array{none, none})
+                                  .first->second;
+                for (std::size_t with = writes ? 0 : 1; with < 2; ++with) {
+                    for (const int before : there[with]) {
                         if (before < 0 || before == id || unrolled.ordered(before, id)) continue;
-                        found.insert(fmt::format("{} may meet {} in place {}",
-                                                 operation_name(unrolled.operation(before).kind),
-                                                 operation_name(unrolled.operation(id).kind),
-                                                 static_cast<int>(access.place)));
+                        found.insert(fmt::format(
+                            "{} may meet {} in {}", operation_name(unrolled.operation(before).kind),
+                            operation_name(unrolled.operation(id).kind),
+                            use.buffer == kStepOutcome
+                                ? "the outcome"
+                                : plan.memory.buffers[static_cast<std::size_t>(use.buffer)].name));
                     }
                 }
-                there[access.writes ? 1 : 0][unrolled.lane(id)] = id;
+                there[writes ? 1 : 0][unrolled.lane(id)] = id;
             }
         }
     }
@@ -194,7 +196,7 @@ TEST_CASE("streamed: nor do operations of many micro-batches", "[plan]") {
                     const StepPlan plan = plan_streamed(model, machine, t, ClippedStep::ahead).step;
                     const Unrolled unrolled(plan);
                     std::set<std::string> found;
-                    find_races(unrolled, model, t, found);
+                    find_races(unrolled, plan, found);
                     find_early_reuse(unrolled, plan, found);
                     CHECK(fmt::format("{}", fmt::join(found, "; ")) == "");
                 }
@@ -212,7 +214,7 @@ TEST_CASE("streamed: no two operations meet in one place, in any order that wait
                 const StepPlan plan = plan_streamed(model, machine, t, ClippedStep::ahead).step;
                 const Unrolled unrolled(plan);
                 std::set<std::string> found;
-                find_races(unrolled, model, t, found);
+                find_races(unrolled, plan, found);
                 find_early_reuse(unrolled, plan, found);
                 for (const std::string& race : found) {
                     races.emplace(
