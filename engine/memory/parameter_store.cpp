@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "sim/base/mixed_bits.h"
 #include "sim/plan/schedules/streamed_buffers.h"
@@ -93,23 +92,6 @@ std::int64_t NamedTensor::elements() const {
 
 namespace {
 
-constexpr Bytes kLine = 64;
-
-Bytes aligned(Bytes bytes) { return (bytes + kLine - 1) / kLine * kLine; }
-
-/// Bytes of the planes and moments that are not streamed.
-Bytes state_bytes_of(std::int64_t count, int state_bytes) {
-    ParameterBlock block;
-    block.count = count;
-    block.state_bytes = state_bytes;
-    Bytes sum = 0;
-    place_state(block, [&](Bytes bytes) {
-        sum += aligned(bytes);
-        return static_cast<char*>(nullptr);
-    });
-    return sum;
-}
-
 /// Norms and biases do not decay, nor do gaps between tensors. Ranges of 8-bit moments begin at
 /// whole blocks, so a vector has the decay of the block in which it begins.
 std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int section,
@@ -151,57 +133,20 @@ ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory
                         [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); });
 }
 
-ParameterStore::ParameterStore(const ModelSpec& model, int state_bytes,
-                               const std::vector<ParameterBlock>& on_device, ThreadPool& pool,
-                               Device& device, std::int64_t visiting)
-    : state_bytes_(state_bytes), pool_(pool), device_(device), tensors_(named_tensors(model)) {
-    const std::vector<std::int64_t> sizes = section_sizes(model);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
+ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
+                               const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
+                               Device& device)
+    : state_bytes_(blocks.front().state_bytes),
+      pool_(pool),
+      device_(device),
+      staging_(staging),
+      tensors_(named_tensors(model)) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
         Section& section = sections_.emplace_back();
-        if (!on_device.empty()) section.block = on_device[i];
-        section.on_device = section.block.count > 0;
-        section.block.count = sizes[i];
-        section.block.state_bytes = state_bytes;
-        section.decay = ranges_of(tensors_, static_cast<int>(i), sizes[i],
+        section.block = blocks[i];
+        section.on_device = on_device[i];
+        section.decay = ranges_of(tensors_, static_cast<int>(i), section.block.count,
                                   section.block.precision().has_scales() ? kMomentBlock : 1);
-    }
-    place_on_host(model, visiting);
-    if (std::any_of(sections_.begin(), sections_.end(), [](auto& one) { return one.on_device; }))
-        staging_ = HostRegion(kStaging, "pieces of resident sections", pool, &device);
-}
-
-/// Sections are in the order of layers, so those that visit are the first on the host.
-void ParameterStore::place_on_host(const ModelSpec& model, std::int64_t visiting) {
-    const auto is_streamed = [&](int section) {
-        return section != embedding() || model.tied_embeddings;
-    };
-    Bytes streamed = 0, visiting_state = 0, state = 0;
-    std::int64_t on_host = 0;
-    for (int section = 0; section < sections(); ++section) {
-        if (on_device(section)) continue;
-        const Bytes upper = kBf16 * block(section).count;
-        (on_host++ < visiting ? visiting_state : state) +=
-            state_bytes_of(block(section).count, state_bytes_);
-        if (is_streamed(section))
-            streamed += aligned(upper);
-        else
-            unstreamed_upper_ = HostRegion(upper, "the embedding", pool_);
-    }
-    upper_ = HostRegion(streamed, "weights", pool_, &device_);
-    visiting_state_ =
-        HostRegion(visiting_state, "optimizer states that visit the device", pool_, &device_);
-    state_ = HostRegion(state, "optimizer states", pool_);
-    char *high = upper_.data(), *rest = visiting_state_.data();
-    on_host = 0;
-    for (int section = 0; section < sections(); ++section) {
-        if (on_device(section)) continue;
-        ParameterBlock& block = sections_[static_cast<std::size_t>(section)].block;
-        char* const here = is_streamed(section)
-                               ? std::exchange(high, high + aligned(kBf16 * block.count))
-                               : unstreamed_upper_.data();
-        block.high = reinterpret_cast<std::uint16_t*>(here);
-        if (on_host++ == visiting) rest = state_.data();
-        place_state(block, [&](Bytes bytes) { return std::exchange(rest, rest + aligned(bytes)); });
     }
 }
 
@@ -219,7 +164,7 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, ThreadP
 
 void ParameterStore::read(int section, const std::byte* from, std::span<std::byte> to) const {
     if (!on_device(section)) return copy_bytes(to.data(), from, to.size(), pool_);
-    auto* const staged = staging_.at<std::byte>(0);
+    auto* const staged = reinterpret_cast<std::byte*>(staging_);
     for (std::size_t at = 0; at < to.size(); at += kStaging) {
         const std::size_t bytes = std::min<std::size_t>(kStaging, to.size() - at);
         device_.copy(Lane::device_to_host, staged, from + at, static_cast<Bytes>(bytes));
@@ -231,7 +176,7 @@ void ParameterStore::read(int section, const std::byte* from, std::span<std::byt
 void ParameterStore::write(int section, std::byte* to, std::span<const std::byte> from) {
     ++writes_;
     if (!on_device(section)) return copy_bytes(to, from.data(), from.size(), pool_);
-    auto* const staged = staging_.at<std::byte>(0);
+    auto* const staged = reinterpret_cast<std::byte*>(staging_);
     for (std::size_t at = 0; at < from.size(); at += kStaging) {
         const std::size_t bytes = std::min<std::size_t>(kStaging, from.size() - at);
         copy_bytes(staged, from.data() + at, bytes, pool_);
@@ -255,7 +200,7 @@ void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& 
             at_home.low = static_cast<char*>(home.low) + low_bytes * (tensor.offset + first);
         ParameterBlock planes = at_home;
         if (staged) {
-            planes.high = staging_.at<std::uint16_t>(0);
+            planes.high = reinterpret_cast<std::uint16_t*>(staging_);
             planes.low = planes.high + most;
         }
         pool_.parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {

@@ -10,7 +10,7 @@
 
 #include "engine/layers/layer_layout.h"
 #include "engine/layers/workspace.h"
-#include "engine/memory/host_region.h"
+#include "engine/device/device.h"
 #include "engine/optimizer/adamw.h"
 
 namespace sluice {
@@ -30,18 +30,14 @@ struct NamedTensor {
 using MasterValues = std::function<void(std::int64_t begin, std::int64_t count, float* out)>;
 
 /// Sections: each layer, the head (output projection unless tied, final norm), the embedding. Each
-/// has one home, without a copy elsewhere: the device if it is resident, else host memory. Upper
-/// planes on the host are page-locked, since they are streamed (the embedding's only if it is also
-/// the output projection).
+/// has one home, without a copy elsewhere: the device if it is resident, else host memory.
 class ParameterStore {
   public:
-    /// `on_device`: blocks of the resident sections, whose memory is zero; those of other sections
-    /// have no elements. Empty: none is resident. Maps and touches the memory of all others; values
-    /// are zeros. All of the first `visiting` layers on the host is page-locked. Throws InputError
-    /// if memory is short.
-    ParameterStore(const ModelSpec& model, int state_bytes,
-                   const std::vector<ParameterBlock>& on_device, ThreadPool& pool, Device& device,
-                   std::int64_t visiting = 0);
+    /// `blocks`: one a section, zeros. Those `on_device` are read and written through `staging`,
+    /// kStaging bytes of page-locked host memory, which may be null if there are none.
+    ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
+                   const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
+                   Device& device);
 
     int layers() const { return static_cast<int>(sections_.size()) - 2; }
     int head() const { return layers(); }
@@ -54,11 +50,6 @@ class ParameterStore {
     const std::vector<DecayRange>& decay_ranges(int section) const { return at(section).decay; }
     const std::vector<NamedTensor>& tensors() const { return tensors_; }
     int state_bytes() const { return state_bytes_; }
-    /// Host memory, that through which resident sections are read and written included.
-    Bytes bytes() const {
-        return upper_.bytes() + unstreamed_upper_.bytes() + visiting_state_.bytes() +
-               state_.bytes() + staging_.bytes();
-    }
 
     // These read and write a section wherever it is. No lane may be at work.
 
@@ -80,13 +71,11 @@ class ParameterStore {
         bool on_device = false;
     };
     const Section& at(int section) const { return sections_[static_cast<std::size_t>(section)]; }
-    void place_on_host(const ModelSpec& model, std::int64_t visiting);
 
     int state_bytes_;
     ThreadPool& pool_;
     Device& device_;
-    HostRegion upper_, visiting_state_, state_, unstreamed_upper_;
-    HostRegion staging_;  ///< page-locked, for pieces of resident sections
+    char* staging_;  ///< for pieces of resident sections
     std::vector<Section> sections_;
     std::vector<NamedTensor> tensors_;
     std::int64_t writes_ = 0;

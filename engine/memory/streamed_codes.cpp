@@ -25,24 +25,19 @@ struct Piece {
 
 }  // namespace
 
-StreamedCodes::StreamedCodes(const ModelSpec& model, const Placement& homes,
-                             const ParameterStore& store, ThreadPool& pool, Device& device)
+StreamedCodes::StreamedCodes(const ModelSpec& model, const StreamedPlan& plan,
+                             const PlaneStore& planes, const ParameterStore& store,
+                             ThreadPool& pool)
     : store_(store), pool_(pool), layers_(static_cast<std::size_t>(store.sections())) {
     for (const LayerSpec& kind : model.kinds) {
         places_.push_back(layer_layout(model, kind));
         layouts_.push_back(coded_layout(places_.back()));
     }
-    Bytes all = 0;
-    for (int layer = 0; layer < model.layer_count(); ++layer)
-        if (homes.arrives_as_codes(layer)) all += layouts_[kind_of(model, layer)].size;
-    if (all == 0) return;
-    memory_ = HostRegion(all, "weights in FP8", pool, &device);
-    char* next = memory_.data();
+    BufferParts parts(planes, plan.buffers.host.codes, kPartAlignment);
     for (int layer = 0; layer < model.layer_count(); ++layer) {
-        if (!homes.arrives_as_codes(layer)) continue;
+        if (!plan.homes.arrives_as_codes(layer)) continue;
         const std::size_t kind = kind_of(model, layer);
-        layers_[static_cast<std::size_t>(layer)] = {next, kind};
-        next += layouts_[kind].size;
+        layers_[static_cast<std::size_t>(layer)] = {parts.take(layouts_[kind].size), kind};
         for (Fp8Scale& scale : scales_of(layer)) scale = {};
     }
 }

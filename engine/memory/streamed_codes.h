@@ -7,7 +7,7 @@
 
 #include "engine/kernels/fp8.h"
 #include "engine/memory/parameter_store.h"
-#include "sim/plan/placement.h"
+#include "engine/memory/plane_store.h"
 
 namespace sluice {
 
@@ -15,14 +15,13 @@ namespace sluice {
 /// Its bytes are those that casts on the device would give.
 class StreamedCodes {
   public:
-    /// Allocates the blocks. All arguments must outlive it.
-    StreamedCodes(const ModelSpec& model, const Placement& homes, const ParameterStore& store,
-                  ThreadPool& pool, Device& device);
+    /// The blocks are in the plan's buffer. All arguments must outlive it.
+    StreamedCodes(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
+                  const ParameterStore& store, ThreadPool& pool);
 
     bool has(int section) const { return at(section).data != nullptr; }
     const char* data(int layer) const { return at(layer).data; }
     Bytes bytes(int layer) const { return layouts_[at(layer).kind].size; }
-    Bytes bytes() const { return memory_.bytes(); }
 
     /// Calls update(after), which changes the layer's weights and calls `after` as adamw() does,
     /// and brings the codes up to date. Nearly always the power of two of a tensor is the one
@@ -45,7 +44,6 @@ class StreamedCodes {
     ThreadPool& pool_;
     std::vector<LayerLayout> places_, layouts_;  ///< of kinds: in the store, and in blocks
     std::vector<Layer> layers_;                  ///< one a section
-    HostRegion memory_;
     std::int64_t writes_seen_ = -1;
 };
 

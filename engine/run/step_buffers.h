@@ -9,7 +9,7 @@
 #include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
 #include "engine/memory/parameter_store.h"
-#include "sim/plan/arena_layout.h"
+#include "engine/memory/plane_store.h"
 #include "sim/plan/schedules/copies_of_a_pass.h"
 #include "sim/plan/schedules/streamed.h"
 
@@ -17,19 +17,15 @@ namespace sluice {
 
 class DeviceBuffers {
   public:
-    /// Lays out and allocates the arena. `plan` must outlive it.
+    /// The arguments must outlive it.
     DeviceBuffers(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
-                  Device& device, DType activations);
+                  const PlaneStore& planes);
 
-    Bytes arena_bytes() const { return layout_.total; }
     /// For a resident layer: its own weights.
     void* weight_slot(int layer) const;
     /// Size of the slot of a layer that is not resident: that of its weights as they arrive.
     Bytes weight_slot_bytes() const { return weight_slot_bytes_; }
     void* gradient_slab(int layer) const;
-    /// Parameters and states of the resident sections, zero at first; blocks of other sections have
-    /// no elements.
-    const std::vector<ParameterBlock>& resident() const { return resident_; }
     /// Where the states of a visiting layer are meanwhile.
     const ParameterBlock& visit(int layer) const {
         return visits_[static_cast<std::size_t>(layer - homes_.visits.first)];
@@ -44,18 +40,19 @@ class DeviceBuffers {
     }
     void* head_weights() const { return at(ids_.head_weights); }  ///< later their gradient
     void* head_gradient_sums() const { return at(ids_.head_gradient); }
-    std::int32_t* targets() const { return static_cast<std::int32_t*>(at(ids_.targets)); }
+    std::int32_t* targets() const { return reinterpret_cast<std::int32_t*>(at(ids_.targets)); }
     /// (micro-batches, their tokens + 1): see Documents; null: attention sees whole sequences.
-    std::int32_t* documents() const { return static_cast<std::int32_t*>(at(ids_.documents)); }
-    char* token_index() const { return static_cast<char*>(at(ids_.token_index)); }
-    float* row_gradients() const { return static_cast<float*>(at(ids_.row_gradients)); }
-    StepSums* sums() const { return static_cast<StepSums*>(at(ids_.sums)); }
+    std::int32_t* documents() const { return reinterpret_cast<std::int32_t*>(at(ids_.documents)); }
+    char* token_index() const { return at(ids_.token_index); }
+    float* row_gradients() const { return reinterpret_cast<float*>(at(ids_.row_gradients)); }
+    StepSums* sums() const { return reinterpret_cast<StepSums*>(at(ids_.sums)); }
 
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
     /// number of layers.
     Matrix hidden(int layer, std::int64_t j) const;
     /// Rows of all micro-batches. Precondition: `layer` is the first, or the number of layers.
     Matrix whole_hidden(int layer) const;
+    DType activations() const { return type_; }
     bool has_coming_back() const { return ids_.coming_back != kNoBuffer; }
     /// A micro-batch in one of the two places for checkpoints that come back.
     Matrix coming_back(int layer, std::int64_t j) const;
@@ -82,14 +79,11 @@ class DeviceBuffers {
     Workspace kept(Direction direction, int layer, std::int64_t j) const;
 
   private:
-    void* at(BufferId id) const {
-        return id == kNoBuffer ? nullptr : arena_ + layout_.offset[static_cast<std::size_t>(id)];
-    }
-    Bytes bytes(BufferId id) const {
-        return id == kNoBuffer ? 0 : layout_.bytes[static_cast<std::size_t>(id)];
-    }
-    Workspace workspace(BufferId id) const { return {at(id), bytes(id)}; }
+    char* at(BufferId id) const { return planes_.at(id); }
+    Bytes bytes(BufferId id) const { return planes_.bytes(id); }
+    Workspace workspace(BufferId id) const { return planes_.workspace(id); }
 
+    const PlaneStore& planes_;
     const StreamedBuffers& ids_;
     const Placement& homes_;
     CopiesOfAPass copies_;
@@ -99,9 +93,7 @@ class DeviceBuffers {
     Bytes weight_slot_bytes_ = 0;  ///< of its weights, in the form in which they arrive
     DType type_;
     bool fp8_layers_, fp8_head_;
-    ArenaLayout layout_;
-    std::vector<ParameterBlock> resident_, visits_;
-    char* arena_ = nullptr;
+    std::vector<ParameterBlock> visits_;
 };
 
 /// The place of a batch's index in memory of token_index_bytes(). `memory` may be the device's.
@@ -116,43 +108,50 @@ struct TokenIndex {
 
 class HostBuffers {
   public:
-    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const Placement& homes,
-                const ParameterStore& store, ThreadPool& pool, Device& device, DType activations);
+    /// The arguments must outlive it.
+    HostBuffers(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
+                const PlaneStore& planes);
 
-    Bytes bytes() const { return pinned_.bytes() + row_sums_.bytes(); }
     /// (tokens, hidden) of the embedding, and their gradients; absent if the embedding is resident.
-    Matrix rows_in() const { return rows(rows_in_); }
+    Matrix rows_in() const { return rows(planes_.at(ids_.rows)); }
     Matrix rows_out() const { return rows(rows_out_); }
     /// In the device's form; only if the embedding is resident.
-    char* token_index() const { return pinned_.at<char>(token_index_); }
+    char* token_index() const { return planes_.at(ids_.token_index); }
     void write_token_index(std::span<const std::int32_t> inputs, const TokenRows& rows) const;
-    std::int32_t* targets() const { return pinned_.at<std::int32_t>(targets_); }
+    std::int32_t* targets() const { return at<std::int32_t>(ids_.token_ids); }
     /// As on the device.
-    std::int32_t* documents() const { return pinned_.at<std::int32_t>(documents_); }
+    std::int32_t* documents() const { return at<std::int32_t>(ids_.documents); }
     /// A layer's or the head's gradients, laid out as its weights, bf16.
     std::uint16_t* gradients(int section) const {
-        return pinned_.at<std::uint16_t>(gradients_[static_cast<std::size_t>(section)]);
+        return reinterpret_cast<std::uint16_t*>(gradients_[static_cast<std::size_t>(section)]);
     }
-    /// The device's sums when a section's gradients left (ParameterStore's sections).
-    StepSums* sums(int section) const { return pinned_.at<StepSums>(sums_) + section; }
+    /// The device's sums when a section's gradients left.
+    StepSums* sums(int section) const { return at<StepSums>(ids_.sums) + section; }
     /// A layer's input on the host. Layer 0's is rows_in() if the embedding is on the host.
-    Matrix checkpoint(int layer) const;
+    Matrix checkpoint(int layer) const {
+        return rows(checkpoints_[static_cast<std::size_t>(layer)]);
+    }
     /// The place of what a layer keeps of micro-batch `j`. Precondition: it leaves.
     char* kept(int layer, std::int64_t j) const;
-    float* row_sums() const { return row_sums_.at<float>(0); }
+    float* row_sums() const { return at<float>(ids_.row_sums); }
 
   private:
-    Matrix rows(Bytes offset) const { return {pinned_.data() + offset, type_, tokens_, hidden_}; }
+    template <typename T>
+    T* at(BufferId id) const {
+        return reinterpret_cast<T*>(planes_.at(id));
+    }
+    Matrix rows(char* at) const { return {at, type_, tokens_, hidden_}; }
 
+    const PlaneStore& planes_;
+    const StreamedBuffers::OnHost& ids_;
     std::int64_t tokens_, hidden_, of_a_pass_;
     DType type_;
-    HostRegion pinned_, row_sums_;
-    Bytes rows_in_ = 0, rows_out_ = 0, token_index_ = 0, targets_ = 0, documents_ = 0, sums_ = 0;
+    char* rows_out_ = nullptr;
     /// Each layer's input on the host; the rows' where it does not leave.
-    std::vector<Bytes> checkpoints_;
-    std::vector<Bytes> gradients_;
+    std::vector<char*> checkpoints_;
+    std::vector<char*> gradients_;  ///< of each layer and the head; null: they do not leave
     /// One a layer and micro-batch of a pass; empty where nothing leaves.
-    std::vector<std::vector<Bytes>> kept_;
+    std::vector<std::vector<char*>> kept_;
 };
 
 }  // namespace sluice

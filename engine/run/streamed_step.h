@@ -46,11 +46,10 @@ struct StepOutcome {
 
 class StreamedStep {
   public:
-    /// Allocates the plan's host memory beside the store. All arguments must outlive it. `choose`:
-    /// see LaneRunner.
+    /// All arguments must outlive it. `choose`: see LaneRunner.
     StreamedStep(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
-                 ParameterStore& store, const DeviceBuffers& buffers, Device& device,
-                 ThreadPool& pool, DType activations, LaneChoice choose = {});
+                 const PlaneStore& planes, ParameterStore& store, const DeviceBuffers& buffers,
+                 Device& device, ThreadPool& pool, LaneChoice choose = {});
 
     /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set

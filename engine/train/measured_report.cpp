@@ -100,7 +100,7 @@ TimedPlan measured_report(AskedStep asked, PlannedStep plan, const MeasuredSteps
     out.step = step_of(plan.program, typical.intervals, steps.step_seconds());
     out.step.measured = measured;
     out.asked = std::move(asked);
-    out.plan = fp32 ? with_double_device_memory(std::move(plan)) : std::move(plan);
+    out.plan = std::move(plan);
     return out;
 }
 

@@ -15,8 +15,7 @@ namespace {
 constexpr std::int64_t kWarmUp = 3;  // the first steps build plans and fill caches
 
 RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
-    const PlannedStep plan =
-        run.activations == DType::fp32 ? with_double_device_memory(run.plan) : run.plan;
+    const PlannedStep& plan = run.plan;
     RunFacts facts{run.asked.model_name,     run.device,
                    settings.steps,           plan.fit.device.peak.bytes,
                    plan.fit.host.peak.bytes, std::nullopt};
@@ -99,10 +98,7 @@ std::optional<TimedPlan> RunReports::measured(const StepWatch& watch) const {
 TimedPlan RunReports::not_measured() const {
     TimedPlan out{run_.asked, run_.plan, {}};
     out.step.measured = Measurement{most_device_, most_host_};
-    if (run_.activations == DType::fp32) {
-        out.step.measured->activations = Precision::fp32;
-        out.plan = with_double_device_memory(std::move(out.plan));
-    }
+    if (run_.activations == DType::fp32) out.step.measured->activations = Precision::fp32;
     return out;
 }
 

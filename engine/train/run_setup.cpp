@@ -122,18 +122,6 @@ std::string size(Bytes bytes) { return format_bytes(static_cast<double>(bytes));
 
 }  // namespace
 
-PlannedStep with_double_device_memory(PlannedStep plan) {
-    Peak& device = plan.fit.device.peak;
-    Peak& host = plan.fit.host.peak;
-    if (plan.unified_memory) host.bytes += device.bytes;
-    for (std::size_t kind = 0; kind < device.by_kind.size(); ++kind) {
-        if (plan.unified_memory) host.by_kind[kind] += device.by_kind[kind];
-        device.by_kind[kind] *= 2;
-    }
-    device.bytes *= 2;
-    return plan;
-}
-
 Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const HostFacts& host,
                          const ModelSpec& model, const TrainingSpec& training) {
     const bool saves_within = (settings.save_every > 0 && settings.save_every < settings.steps) ||

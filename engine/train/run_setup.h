@@ -43,9 +43,6 @@ void check_documents(const ModelSpec& model, const TrainingSpec& training,
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,
                            const DeviceFacts& device);
 
-/// Activations in fp32: every device buffer has twice the planned bytes.
-PlannedStep with_double_device_memory(PlannedStep plan);
-
 /// Host memory for state that is still to be written when it changes (StateSnapshot): what
 /// --save-memory says, else all that is needed or half of what the plan and other programs leave;
 /// none if no step comes after a checkpoint.

@@ -24,12 +24,12 @@ void WholeRun::prepare() {
         say("note: the prediction is for a GPU and this run is on the CPU, so how they differ says "
             "nothing about the plan\n");
     check_plan_inputs(model_, machine_, training_);
-    plan_ = plan_streamed(model_, machine_, training_, ClippedStep::ahead);
+    plan_ = plan_streamed(model_, machine_, training_, ClippedStep::ahead,
+                          type_ == DType::fp32 ? Form::fp32 : Form::bf16);
     save_memory_ = choose_save_memory(settings_, planned().fit, host_facts_, model_, training_);
     PlannedStep plan = planned();
     if (device_facts_.is_gpu) gpu_ = Nvml::open(attached_gpu_bus_id());
     watch_.read_energy(energy_counter(gpu_));
-    if (type_ == DType::fp32) plan = with_double_device_memory(std::move(plan));
     const Peak& host_peak = plan.fit.host.peak;
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
     const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
@@ -71,16 +71,17 @@ void WholeRun::prepare() {
 }
 
 void WholeRun::allocate() {
-    device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *device_, type_);
-    store_ = std::make_unique<ParameterStore>(model_, static_cast<int>(training_.state_bytes),
-                                              device_buffers_->resident(), *pool_, *device_,
-                                              training_.visiting_layers);
+    planes_ = std::make_unique<PlaneStore>(plan_, *device_, *pool_);
+    device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *planes_);
+    store_ = std::make_unique<ParameterStore>(
+        model_, section_blocks(model_, static_cast<int>(training_.state_bytes), plan_, *planes_),
+        plan_.homes.resident_sections(), planes_->at(plan_.buffers.host.staging), *pool_, *device_);
     if (settings_.expected && settings_.expected->rates)
         host_rates_ =
             rates_today(*settings_.expected->rates, *store_, *device_buffers_, *pool_, *device_);
     start_parameters();
-    step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *store_, *device_buffers_,
-                                           *device_, *pool_, type_);
+    step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *planes_, *store_,
+                                           *device_buffers_, *device_, *pool_);
     step_->set_last_clip_factor(state_.clip_factor);
     if (checkpoints_) {
         saver_.emplace(*checkpoints_, *store_, save_memory_, *pool_, *device_);

@@ -73,6 +73,7 @@ class WholeRun {
     MachineSpec machine_;
     StreamedPlan plan_;
     std::unique_ptr<ThreadPool> pool_;
+    std::unique_ptr<PlaneStore> planes_;
     std::unique_ptr<DeviceBuffers> device_buffers_;
     std::unique_ptr<ParameterStore> store_;
     Bytes save_memory_ = 0;

@@ -13,6 +13,13 @@ Recompute Placement::recompute(int layer) const {
                                                        : Recompute::full;
 }
 
+std::vector<bool> Placement::resident_sections() const {
+    std::vector<bool> out;
+    for (int section = 0; section < sections.count(); ++section)
+        out.push_back(is_resident(section));
+    return out;
+}
+
 std::optional<KeptBesideVisit> Placement::kept_beside_visit(int layer) const {
     if (visits.layers == 0) return std::nullopt;
     const int from_end = sections.layers - 1 - layer;
@@ -21,8 +28,9 @@ std::optional<KeptBesideVisit> Placement::kept_beside_visit(int layer) const {
     return KeptBesideVisit{visit, visits.layers - 1 - from_end % visits.layers, visits.layers};
 }
 
-Placement placement_of(const ModelSpec& model, const TrainingSpec& training) {
+Placement placement_of(const ModelSpec& model, const TrainingSpec& training, Form activations) {
     Placement out(model.layer_count());
+    out.activations = activations;
     for (const HomeKind& kind : home_kinds()) kind.place(model, training, out);
     for (const HomeKind& kind : home_kinds())
         if (kind.finish != nullptr) kind.finish(model, training, out);

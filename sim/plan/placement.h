@@ -26,20 +26,20 @@ enum class Plane : std::uint8_t {
 inline constexpr int kPlaneCount = 7;
 
 /// The form of the numbers of a plane. Activations kept as `codes_8_bit` are gate and up alone.
-enum class Form : std::uint8_t { bf16, e4m3, codes_8_bit };
+enum class Form : std::uint8_t { bf16, fp32, e4m3, codes_8_bit };
 
 /// Where a plane of a section is.
 struct Home {
     enum class At : std::uint8_t { nowhere, device, host };
     At at = At::nowhere;     ///< between two uses; nowhere: computed where it is used
     Form form = Form::bf16;  ///< in which it comes to the device
-    /// Places that such planes of all sections have on the device, in turn, and on the host; 0: a
-    /// place of its own, or none.
-    std::int32_t device_places = 0, host_places = 0;
-    /// How many of the planes that share these places come before it.
-    std::int32_t turn = 0, host_turn = 0;
+    /// Places that such planes of all sections have on the device, in turn; 0: one of its own, or
+    /// none.
+    std::int32_t device_places = 0;
+    std::int32_t turn = 0;  ///< how many of the planes that share these places come before it
     std::int32_t device_place() const { return device_places == 0 ? 0 : turn % device_places; }
-    std::int32_t host_place() const { return host_places == 0 ? 0 : host_turn % host_places; }
+    /// Which of the host's places for such planes it has; some share one in turn.
+    std::int32_t host_place = 0;
     bool exists() const { return at != At::nowhere; }
     bool on_device() const { return at == At::device; }
     bool on_host() const { return at == At::host; }
@@ -89,6 +89,8 @@ class Placement {
 
     /// Weights and states are on the device, which has their only copy.
     bool is_resident(int section) const { return home(section, Plane::weights).on_device(); }
+    /// Of each section.
+    std::vector<bool> resident_sections() const;
     /// Its states are on the host and come to the device, which updates them.
     bool is_visiting(int section) const {
         return !is_resident(section) && update(section).by == Updater::By::gpu;
@@ -115,6 +117,9 @@ class Placement {
     Sections sections;
     Visits visits;
     int kept_on_host = 0;  ///< layers whose kept tensors are there
+    /// Of hidden states and what is computed from them: bf16, or fp32 on a processor.
+    Form activations = Form::bf16;
+    double activation_scale() const { return activations == Form::fp32 ? 2 : 1; }
 
   private:
     struct OfSection {
@@ -129,7 +134,8 @@ class Placement {
 };
 
 /// Precondition: check_homes().
-Placement placement_of(const ModelSpec& model, const TrainingSpec& training);
+Placement placement_of(const ModelSpec& model, const TrainingSpec& training,
+                       Form activations = Form::bf16);
 /// Throws InputError if the model has fewer layers than an option gives homes to.
 void check_homes(const ModelSpec& model, const TrainingSpec& training);
 

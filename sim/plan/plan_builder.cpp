@@ -99,6 +99,12 @@ BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, dou
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
+BufferId PlanBuilder::pinned(std::string name, MemoryKind kind, double bytes, std::int64_t parts) {
+    const BufferId id = on_host(std::move(name), kind, bytes, parts);
+    if (id != kNoBuffer) plan_.memory.buffers[static_cast<std::size_t>(id)].pinned = true;
+    return id;
+}
+
 std::int32_t PlanBuilder::kernels(KernelList list) {
     for (Kernel& kernel : list) kernel.attention = attention_;
     plan_.program.kernel_lists.push_back(std::move(list));

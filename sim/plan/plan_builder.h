@@ -59,9 +59,11 @@ class PlanBuilder {
     BufferId standing(std::string name, MemoryKind kind, Tier tier, double bytes,
                       std::int64_t parts = 1);
     /// The same, by tier.
-    BufferId on_host(std::string name, MemoryKind kind, double bytes) {
-        return standing(std::move(name), kind, Tier::host, bytes);
+    BufferId on_host(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
+        return standing(std::move(name), kind, Tier::host, bytes, parts);
     }
+    /// The same, page-locked.
+    BufferId pinned(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1);
     BufferId on_device(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
         return standing(std::move(name), kind, Tier::device, bytes, parts);
     }

@@ -44,6 +44,7 @@ struct Buffer {
     OperationId first = kWholeStep;
     OperationId last = kWholeStep;
     std::int64_t parts = 1;  ///< such as micro-batches, each with tensors that are aligned
+    bool pinned = false;     ///< page-locked: the link reads or writes host memory
     /// It lives while operations use it.
     bool comes_and_goes() const { return first != kWholeStep && last >= first; }
 };

@@ -8,9 +8,9 @@ namespace sluice {
 namespace {
 
 void place_gradients(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
-    const auto slabs = static_cast<std::int32_t>(t.gradient_slabs),
-               host_slabs = static_cast<std::int32_t>(host_gradient_slabs(t));
-    std::int32_t in_turn_on_host = 0;
+    const std::int64_t host_slabs = host_gradient_slabs(t);
+    std::int32_t in_turn = 0, host_places = 0;
+    std::vector<std::int32_t> slabs;  // on the host
     for (int section = 0; section < p.sections.count(); ++section) {
         Updater& update = p.update(section);
         update.after_norm = t.updates_after_norm();
@@ -20,11 +20,17 @@ void place_gradients(const ModelSpec& model, const TrainingSpec& t, Placement& p
         Home& home = p.home(section, Plane::gradient);
         home.at = update.by == Updater::By::gpu ? Home::At::device : Home::At::host;
         if (!p.sections.is_layer(section) || (home.on_device() && update.after_norm)) continue;
-        home.device_places = slabs;
+        home.device_places = static_cast<std::int32_t>(t.gradient_slabs);
         home.turn = section;
-        if (home.on_device() || update.after_norm || update.beside_forward) continue;
-        home.host_places = host_slabs;
-        home.host_turn = in_turn_on_host++;
+        if (home.on_device()) continue;
+        const bool waits = update.after_norm || update.beside_forward;
+        if (waits || in_turn < host_slabs) {
+            home.host_place = host_places++;
+            if (!waits) slabs.push_back(home.host_place);
+        } else {
+            home.host_place = slabs[static_cast<std::size_t>(in_turn % host_slabs)];
+        }
+        if (!waits) ++in_turn;
     }
 }
 

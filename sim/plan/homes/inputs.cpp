@@ -8,6 +8,7 @@ namespace {
 
 void place_inputs(const ModelSpec&, const TrainingSpec& t, Placement& p) {
     const bool on_host = host_checkpoints(t);
+    std::int32_t host_places = 0;
     for (int layer = 0; layer < p.sections.layers; ++layer) {
         Home& home = p.home(layer, Plane::input);
         const bool saved = !t.saves_half() || layer % 2 == 0;
@@ -19,6 +20,7 @@ void place_inputs(const ModelSpec&, const TrainingSpec& t, Placement& p) {
         else if (!saved)
             home.device_places = 1;
         home.turn = layer;
+        if (p.input_leaves(layer)) home.host_place = host_places++;
     }
 }
 

@@ -32,7 +32,7 @@ double most_kept(const ModelSpec& model, const TrainingSpec& t, const Placement&
 void share_places(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
     Visits& v = p.visits;
     if (v.count == 0) return;
-    const double kept = most_kept(model, t, p);
+    const double kept = p.activation_scale() * most_kept(model, t, p);
     v.bytes_of_states = state_bytes(t) / kBf16 * largest_layer_bytes(model);
     if (kept > 0) v.layers = static_cast<std::int32_t>(std::ceil(v.bytes_of_states / kept));
     v.bytes_with_kept = std::max(v.bytes_of_states, v.layers * kept);

@@ -52,12 +52,12 @@ namespace {
 class Streamed {
   public:
     Streamed(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
-             ClippedStep clipped)
+             ClippedStep clipped, Form activations)
         : model_(model),
           machine_(machine),
           t_(training),
           clipped_(clipped),
-          homes_(placement_of(model, training)),
+          homes_(placement_of(model, training, activations)),
           sections_(homes_.sections),
           layers_(model.layer_count()),
           of_a_pass_(static_cast<std::int32_t>(training.micro_batches_of_a_pass())),
@@ -180,8 +180,11 @@ class Streamed {
         return reads(buffers_.hidden_gradient, 0, t_.micro_batches());
     }
     BufferUse writes_all_rows() const { return writes(input(0), 0, t_.micro_batches()); }
-    std::int64_t on_host(int layer, const Group& group) const {
-        return layer * t_.micro_batches() + group.first;
+    /// Its input's micro-batches on the host.
+    BufferUse of_checkpoint(BufferUse::As as, int layer, const Group& group) const {
+        const std::int64_t place = home(layer, Plane::input).host_place;
+        return {as, buffers_.host.checkpoints, place * t_.micro_batches() + group.first,
+                group.count};
     }
     /// What the layer keeps for backward; the two places of what leaves are used in turn by copies
     /// of a pass, in forward and again in backward.
@@ -197,10 +200,17 @@ class Streamed {
             return {as, buffers_.held_gradients[static_cast<std::size_t>(layer)], 0, 1};
         return {as, buffers_.gradient_slabs, gradient.device_place(), 1};
     }
+    /// On the host.
+    BufferUse of_weights(BufferUse::As as, int section) const {
+        return {as, buffers_.host_weights(homes_, model_, section), section, 1};
+    }
+    BufferUse of_states(BufferUse::As as, int section) const {
+        return {as, buffers_.host_states(homes_, section), section, 1};
+    }
     BufferUse of_host_gradient(BufferUse::As as, int section) const {
         if (section == sections_.head())
-            return {as, buffers_.host.head_gradient, section, 1};
-        return {as, buffers_.host.gradients, gradient_part(homes_, section), 1};
+            return {as, buffers_.host.head_gradient, 0, 1};
+        return {as, buffers_.host.gradients, home(section, Plane::gradient).host_place, 1};
     }
     BufferUse coming_back(BufferUse::As as, int layer, const Group& group) const {
         const std::int64_t turn = (layers_ - 1 - layer) * copies_.count() + copies_.of(group.first);
@@ -226,7 +236,7 @@ class Streamed {
         const bool coded = homes_.arrives_as_codes(layer);
         Operation op = copy_operation(
             coded ? coded_layer_bytes(model_, model_.layer(layer)) : kBf16 * parameters(layer),
-            {reads(coded ? buffers_.host.codes : buffers_.host.weights, layer),
+            {coded ? reads(buffers_.host.codes, layer) : of_weights(BufferUse::As::reads, layer),
              writes(buffers_.weight_slots, home(layer, Plane::weights).device_place())});
         // Nothing of a step is copied before it is known that the one before was valid.
         if (pass_ == 0 && layer == first_on_host_) op.uses.push_back(reads(kStepOutcome));
@@ -237,9 +247,9 @@ class Streamed {
         if (resident(sections_.head())) return;
         Operation op = copy_operation(
             head_buffer_bytes(),
-            {writes(buffers_.head_weights), reads(buffers_.host.weights, sections_.head())});
+            {writes(buffers_.head_weights), of_weights(BufferUse::As::reads, sections_.head())});
         if (model_.tied_embeddings)
-            op.uses.push_back(reads(buffers_.host.weights, sections_.embedding()));
+            op.uses.push_back(of_weights(BufferUse::As::reads, sections_.embedding()));
         build_.add(OperationKind::copy_weights_in, layers_, std::move(op));
     }
 
@@ -332,8 +342,7 @@ class Streamed {
     void checkpoint_out(int layer, const Group& group) {
         build_.add(OperationKind::copy_checkpoint_out, layer,
                    copy_of_checkpoint(group, {of_input(BufferUse::As::reads, layer, group),
-                                              writes(buffers_.host.checkpoints,
-                                                     on_host(layer, group), group.count)}));
+                                              of_checkpoint(BufferUse::As::writes, layer, group)}));
     }
 
     void loss() {
@@ -443,9 +452,8 @@ class Streamed {
 
     void checkpoint_in(int layer, const Group& group) {
         const BufferUse from =
-            homes_.input_leaves(layer)
-                ? reads(buffers_.host.checkpoints, on_host(layer, group), group.count)
-                : reads(buffers_.host.rows, 0);
+            homes_.input_leaves(layer) ? of_checkpoint(BufferUse::As::reads, layer, group)
+                                       : reads(buffers_.host.rows, 0);
         build_.add(OperationKind::copy_checkpoint_in, layer,
                    copy_of_checkpoint(group, {from, buffers_.coming_back == kNoBuffer
                                                         ? of_input(BufferUse::As::writes, layer,
@@ -462,7 +470,9 @@ class Streamed {
             group.count * kept_bytes(model_, homes_, layer).all() * micro_batch_tokens(t_),
             {of_kept(on_device, direction, layer, group),
              {as, buffers_.host.kept,
-              static_cast<std::int64_t>(layer) * of_a_pass_ + group.first % of_a_pass_,
+              static_cast<std::int64_t>(home(layer, Plane::kept_feed_forward).host_place) *
+                      of_a_pass_ +
+                  group.first % of_a_pass_,
               group.count}});
         set_micro_batches(op, group);
         return op;
@@ -511,9 +521,9 @@ class Streamed {
             adam_part(part, t_.state_bytes).bytes() + (coded ? kCodeTraffic : 0);
         Operation op = host_operation(part, params * traffic,
                                       {of_host_gradient(BufferUse::As::reads, section),
-                                       writes(buffers_.host.states, section)});
+                                       of_states(BufferUse::As::writes, section)});
         if (part != HostWork::adam_moments)
-            op.uses.push_back(writes(buffers_.host.weights, section));
+            op.uses.push_back(of_weights(BufferUse::As::writes, section));
         if (coded) op.uses.push_back(writes(buffers_.host.codes, section));
         return op;
     }
@@ -584,11 +594,11 @@ class Streamed {
         const double traffic = adam_part(HostWork::adam, t_.state_bytes).bytes();
         Operation op = host_operation(HostWork::adam, rows * traffic,
                                       {reads(buffers_.host.row_sums), tied_gradient(),
-                                       writes(buffers_.host.weights, sections_.embedding()),
-                                       writes(buffers_.host.states, sections_.embedding())});
+                                       of_weights(BufferUse::As::writes, sections_.embedding()),
+                                       of_states(BufferUse::As::writes, sections_.embedding())});
         // The final norm of a tied model, whose head has nothing else.
         if (model_.tied_embeddings)
-            op.uses.push_back(writes(buffers_.host.weights, sections_.head()));
+            op.uses.push_back(of_weights(BufferUse::As::writes, sections_.head()));
         build_.add(OperationKind::update, kEmbeddingLayer, std::move(op));
     }
 
@@ -608,7 +618,7 @@ class Streamed {
         const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
         update_rows(first);
         on_embedding(OperationKind::gather_embeddings, row_bytes,
-                     {reads(buffers_.host.weights, sections_.embedding()),
+                     {of_weights(BufferUse::As::reads, sections_.embedding()),
                       writes(buffers_.host.rows, 0)});
         updates_wait_for_norm() ? updates_after_norm() : deferred_updates();
         if (first < all) update_rows(all - first);
@@ -660,23 +670,24 @@ class Streamed {
             if (std::min(first_on_host_, first.value_or(layers_)) != after) continue;
             build_.add(OperationKind::copy_states_in, layer,
                        copy_operation(state_bytes(t_) * parameters(layer),
-                                      {writes(visit(layer)), reads(buffers_.host.weights, layer),
-                                       reads(buffers_.host.states, layer)}));
+                                      {writes(visit(layer)),
+                                       of_weights(BufferUse::As::reads, layer),
+                                       of_states(BufferUse::As::reads, layer)}));
         }
     }
 
     /// Weights of all leave first, since the next forward needs them.
     void states_out() {
-        const auto out = [&](OperationKind kind, int layer, double bytes, BufferId to) {
+        const auto out = [&](OperationKind kind, int layer, double bytes, const BufferUse& to) {
             build_.add(kind, layer,
-                       copy_operation(bytes * parameters(layer),
-                                      {reads(visit(layer)), writes(to, layer)}));
+                       copy_operation(bytes * parameters(layer), {reads(visit(layer)), to}));
         };
         for (int layer = visits_begin(); layer < visits_end(); ++layer)
-            out(OperationKind::copy_weights_out, layer, kBf16, buffers_.host.weights);
+            out(OperationKind::copy_weights_out, layer, kBf16,
+                of_weights(BufferUse::As::writes, layer));
         for (int layer = visits_begin(); layer < visits_end(); ++layer)
             out(OperationKind::copy_states_out, layer, state_bytes(t_) - kBf16,
-                buffers_.host.states);
+                of_states(BufferUse::As::writes, layer));
     }
 
     const ModelSpec& model_;
@@ -722,8 +733,8 @@ std::vector<Phase> streamed_phases() {
 }  // namespace
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training, ClippedStep step) {
-    return Streamed(model, machine, training, step).plan();
+                           const TrainingSpec& training, ClippedStep step, Form activations) {
+    return Streamed(model, machine, training, step, activations).plan();
 }
 
 ScheduleRecord streamed_schedule() {

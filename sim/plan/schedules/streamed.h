@@ -16,6 +16,7 @@ struct StreamedPlan {
 enum class ClippedStep : std::uint8_t { waits, ahead };
 /// Precondition: as plan_step().
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
-                           const TrainingSpec& training, ClippedStep step = ClippedStep::waits);
+                           const TrainingSpec& training, ClippedStep step = ClippedStep::waits,
+                           Form activations = Form::bf16);
 
 }  // namespace sluice

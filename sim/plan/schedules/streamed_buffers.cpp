@@ -67,20 +67,31 @@ class StreamedDeclaration {
         return kinds_[static_cast<std::size_t>(kind)];
     }
     void declare_host_state() {
-        double resident = 0, codes = 0;
+        double resident = 0, visiting = 0, codes = 0, projected = 0;
         for (int section = 0; section < homes_.sections.count(); ++section) {
             if (homes_.is_resident(section)) resident += parameters(section);
+            if (homes_.is_visiting(section)) visiting += parameters(section);
             if (homes_.arrives_as_codes(section))
                 codes += coded_layer_bytes(model_, model_.layer(section));
         }
         const double here = all_parameters(model_) - resident;
+        const int embedding = homes_.sections.embedding(), sections = homes_.sections.count();
+        if (!model_.tied_embeddings && !homes_.is_resident(embedding))
+            projected = parameters(embedding);
+        const double states = state_bytes(t_) - kBf16;
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        host().weights = build_.on_host("weights in bf16", Kind::weights, kBf16 * here);
+        host().weights = build_.pinned("weights in bf16", Kind::weights,
+                                       kBf16 * (here - projected), sections);
+        host().embedding =
+            build_.on_host("embedding in bf16", Kind::weights, kBf16 * projected);
         host().states = build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
-                                       (state_bytes(t_) - kBf16) * here);
-        host().codes = build_.on_host("weights in FP8", Kind::weights, codes);
-        build_.on_host("pieces of resident sections", Kind::pinned_buffers,
-                       resident > 0 ? kStaging : 0);
+                                       states * (here - visiting), sections);
+        host().visiting_states =
+            build_.pinned("rest of the masters, and moments, that visit the device",
+                          Kind::optimizer_state, states * visiting, sections);
+        host().codes = build_.pinned("weights in FP8", Kind::weights, codes, sections);
+        host().staging = build_.pinned("pieces of resident sections", Kind::pinned_buffers,
+                                       resident > 0 ? kStaging : 0);
         declare_host_gradients();
     }
 
@@ -89,48 +100,46 @@ class StreamedDeclaration {
         const int head_section = homes_.sections.head();
         const double head = homes_.is_resident(head_section)
                                 ? 0
-                                : table_bytes(model_) + hidden_bytes(model_),
-                     largest = largest_layer_bytes(model_);
-        const auto leave = [&](int layer) { return home(layer, Plane::gradient).on_host(); };
-        if (homes_.update(head_section).after_norm) {
-            host().gradients = host().head_gradient =
-                build_.on_host("gradients held for clipping", Kind::gradients,
-                               static_cast<double>(layers_with(leave)) * largest + head);
-            return;
-        }
-        std::int64_t in_turn = 0;
-        const auto own = layers_with([&](int layer) {
-            in_turn += leave(layer) && home(layer, Plane::gradient).host_places > 0 ? 1 : 0;
-            return leave(layer) && home(layer, Plane::gradient).host_places == 0;
-        });
-        host().gradients =
-            build_.on_host("pinned places of waiting gradients", Kind::pinned_buffers,
-                           static_cast<double>(std::min(host_gradient_slabs(t_), in_turn) + own) *
-                               largest);
-        host().head_gradient =
-            build_.on_host("pinned head gradient", Kind::pinned_buffers, head);
+                                : table_bytes(model_) + hidden_bytes(model_);
+        std::int64_t places = 0;
+        for (int layer = 0; layer < model_.layer_count(); ++layer)
+            if (home(layer, Plane::gradient).on_host())
+                places = std::max<std::int64_t>(places,
+                                                home(layer, Plane::gradient).host_place + 1);
+        const double layers = static_cast<double>(places) * largest_layer_bytes(model_);
+        const bool held = homes_.update(head_section).after_norm;
+        const Kind kind = held ? Kind::gradients : Kind::pinned_buffers;
+        host().gradients = build_.pinned(
+            held ? "gradients held for clipping" : "pinned places of waiting gradients", kind,
+            layers, places);
+        host().head_gradient = build_.pinned(
+            held ? "head gradient held for clipping" : "pinned head gradient", kind, head);
     }
 
     double document_bytes() const { return static_cast<double>(document_begins_bytes(t_)); }
 
     void declare_host_buffers() {
+        constexpr auto kPinned = Kind::pinned_buffers;
+        const double batch = homes_.activation_scale() * input_bytes(model_, t_);
         if (homes_.is_resident(homes_.sections.embedding())) {
-            build_.on_host("pinned token index", Kind::pinned_buffers,
-                           token_index_bytes(model_, t_));
+            host().token_index =
+                build_.pinned("pinned token index", kPinned, token_index_bytes(model_, t_));
         } else {
-            host().rows = build_.on_host("pinned embedding rows in and out", Kind::pinned_buffers,
-                                         2 * input_bytes(model_, t_));
+            host().rows =
+                build_.pinned("pinned embedding rows in and out", kPinned, 2 * batch, 2);
             host().row_sums = build_.on_host(
                 "embedding row gradients", Kind::gradients,
                 embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
         }
         // Inputs and targets of this batch and the next, 4 bytes each.
-        build_.on_host("token ids", Kind::pinned_buffers, 2 * 2 * 4 * tokens(t_));
+        host().token_ids = build_.pinned("token ids", kPinned, 2 * 2 * 4 * tokens(t_));
         if (t_.within_documents())
-            build_.on_host("documents", Kind::pinned_buffers, document_bytes());
+            host().documents = build_.pinned("documents", kPinned, document_bytes());
+        host().sums = build_.pinned("loss and norm with gradients", kPinned,
+                                    static_cast<double>(homes_.sections.count() * kStepSums));
         const auto inputs = layers_with([&](int layer) { return homes_.input_leaves(layer); });
-        host().checkpoints = build_.on_host("checkpoints", Kind::checkpoints,
-                                            static_cast<double>(inputs) * input_bytes(model_, t_));
+        host().checkpoints = build_.pinned("checkpoints", Kind::checkpoints,
+                                           static_cast<double>(inputs) * batch, inputs);
     }
 
     void declare_device_slots() {
@@ -233,7 +242,7 @@ class StreamedDeclaration {
     /// are computed again. The last hidden
     /// state is overwritten by its gradient, which travels back through the layers in place.
     void declare_inputs() {
-        const double bytes = input_bytes(model_, t_);
+        const double bytes = homes_.activation_scale() * input_bytes(model_, t_);
         const auto passes = static_cast<double>(t_.passes);
         std::vector<BufferId> ring;
         if (host_checkpoints(t_)) {
@@ -242,7 +251,8 @@ class StreamedDeclaration {
             if (!t_.saves_half())
                 buffers_.coming_back =
                     build_.on_device("checkpoints coming back", Kind::checkpoints,
-                                     2 * static_cast<double>(CopiesOfAPass(t_).largest()) *
+                                     2 * homes_.activation_scale() *
+                                         static_cast<double>(CopiesOfAPass(t_).largest()) *
                                          micro_batch_tokens(t_) * hidden_bytes(model_));
         }
         const BufferId computed =
@@ -270,7 +280,7 @@ class StreamedDeclaration {
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const bool leaves = homes_.keeps_on_host(layer);
             const double bytes =
-                kept_bytes(model_, homes_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
+                homes_.activation_scale() * kept_bytes(model_, homes_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
             if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes + room;
             BufferId& there = buffers_.kept.emplace_back(kNoBuffer);
             if (const auto place = homes_.kept_beside_visit(layer))
@@ -279,7 +289,8 @@ class StreamedDeclaration {
                 there = build_.device_buffer("kept for backward", Kind::activations, bytes, parts);
         }
         if (largest_leaving == 0) return;
-        host().kept = build_.on_host("kept for backward", Kind::activations, leaving);
+        host().kept = build_.pinned("kept for backward", Kind::activations, leaving,
+                                    homes_.kept_on_host * parts);
         const std::int64_t copied = CopiesOfAPass(t_).largest();
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer(
@@ -317,10 +328,11 @@ class StreamedDeclaration {
         }
         // Layers compute inputs again in the memory of backward.
         if (t_.saves_half()) backward = std::max(backward, forward);
+        const double scale = homes_.activation_scale();
         buffers_.forward_workspace =
-            build_.device_buffer("forward workspace", Kind::activations, forward);
+            build_.device_buffer("forward workspace", Kind::activations, scale * forward);
         buffers_.backward_workspace =
-            build_.device_buffer("backward workspace", Kind::activations, backward);
+            build_.device_buffer("backward workspace", Kind::activations, scale * backward);
     }
 
     void declare_loss() {
@@ -328,7 +340,9 @@ class StreamedDeclaration {
             std::min(static_cast<double>(t_.loss_chunk_tokens), micro_batch_tokens(t_));
         buffers_.logits = build_.device_buffer(
             "logits of a chunk, and its hidden state", Kind::loss,
-            chunk * static_cast<double>(model_.vocabulary) * kBf16 + chunk * hidden_bytes(model_));
+            homes_.activation_scale() *
+                (chunk * static_cast<double>(model_.vocabulary) * kBf16 +
+                 chunk * hidden_bytes(model_)));
         buffers_.head_gradient =
             build_.device_buffer("head gradient, summed in fp32", Kind::loss,
                                  2 * (table_bytes(model_) + hidden_bytes(model_)));
@@ -347,11 +361,6 @@ class StreamedDeclaration {
 };
 
 }  // namespace
-
-std::int32_t gradient_part(const Placement& placement, int layer) {
-    const Home& home = placement.home(layer, Plane::gradient);
-    return home.host_places > 0 ? placement.sections.layers + home.host_place() : layer;
-}
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, const Placement& placement,

@@ -57,17 +57,31 @@ struct StreamedBuffers {
 
     /// On the host, for the whole step; kNoBuffer where there is nothing.
     struct OnHost {
-        BufferId weights = kNoBuffer, states = kNoBuffer, codes = kNoBuffer;  ///< parts: sections
-        /// Gradients that wait. Parts: gradient_part().
+        /// Parts: sections. The embedding's are apart where only rows of them are streamed.
+        BufferId weights = kNoBuffer, embedding = kNoBuffer;
+        BufferId states = kNoBuffer, visiting_states = kNoBuffer;
+        BufferId codes = kNoBuffer;    ///< parts: layers
+        BufferId staging = kNoBuffer;  ///< kStaging
+        /// Gradients of layers that wait, in places of the largest layer's size (Home::host_place).
         BufferId gradients = kNoBuffer, head_gradient = kNoBuffer;
         BufferId rows = kNoBuffer;  ///< parts: embedding rows in, and their gradients out
         BufferId row_sums = kNoBuffer;
-        BufferId checkpoints = kNoBuffer, kept = kNoBuffer;  ///< parts: layers' micro-batches
+        BufferId token_index = kNoBuffer, token_ids = kNoBuffer, documents = kNoBuffer;
+        BufferId sums = kNoBuffer;  ///< loss and norm as they left with each section's gradients
+        BufferId checkpoints = kNoBuffer;  ///< of host places the whole batch's
+        BufferId kept = kNoBuffer;         ///< of host places a part a micro-batch
     } host;
+    BufferId host_weights(const Placement& homes, const ModelSpec& model, int section) const {
+        const bool apart = section == homes.sections.embedding() && !model.tied_embeddings;
+        return apart ? host.embedding : host.weights;
+    }
+    BufferId host_states(const Placement& homes, int section) const {
+        return homes.is_visiting(section) ? host.visiting_states : host.states;
+    }
 };
 
-/// The part of OnHost::gradients that has a layer's.
-std::int32_t gradient_part(const Placement& placement, int layer);
+/// Loss and square of the norm.
+inline constexpr Bytes kStepSums = 16;
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, const Placement& placement,

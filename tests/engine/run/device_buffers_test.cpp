@@ -28,7 +28,9 @@ TEST_CASE("device buffers: every slot of weights and gradients lies within its b
             training.buffer_depth = training.gradient_slabs = slots;
             const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
             const std::unique_ptr<Device> device = make_cpu_device(1);
-            const DeviceBuffers buffers(model, training, plan, *device, DType::bf16);
+            ThreadPool pool(1);
+            const PlaneStore planes(plan, *device, pool);
+            const DeviceBuffers buffers(model, training, plan, planes);
             const ArenaLayout layout = layout_arena(plan.step.memory);
             const Bytes layer = kBf16 * layer_layout(model, model.kinds.front()).size;
             const auto end_of = [&](const void* last, const void* first) {
@@ -61,7 +63,9 @@ TEST_CASE("device buffers: so does each streamed layer's slot, apart from the ot
                 training.resident_layers = resident;
                 const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
                 const std::unique_ptr<Device> device = make_cpu_device(1);
-                const DeviceBuffers buffers(model, training, plan, *device, DType::bf16);
+                ThreadPool pool(1);
+            const PlaneStore planes(plan, *device, pool);
+            const DeviceBuffers buffers(model, training, plan, planes);
                 const auto weights = static_cast<std::size_t>(plan.buffers.weight_slots);
                 const Bytes planned = plan.step.memory.buffers[weights].bytes;
                 const auto slot_of = [&](std::int64_t streamed) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/train/state_snapshot.h"
+#include "tests/engine/memory_blocks.h"
 #include "tests/engine/run/order_trial.h"
 
 using namespace sluice;
@@ -222,7 +223,8 @@ TEST_CASE("saving: a section does not change while its last piece is being read"
     constexpr std::byte kUnread{77};
     ThreadPool pool(1);
     const std::shared_ptr<Device> device = make_cpu_device(1);
-    ParameterStore store(model, 12, {}, pool, *device);
+    MemoryBlocks memory(model, 12);
+    ParameterStore store(model, memory.blocks(), memory.on_device(), nullptr, pool, *device);
     store.initialise(1, 1);
     const int section = store.embedding();
     std::vector<StoredTensor> tensors = tensors_to_save(store);

@@ -53,17 +53,19 @@ class TinyTraining {
         : cycle_(cycle),
           model_(model),
           training_(training),
-          plan_(plan_of(start)),
+          plan_(plan_of(start, type, state_bytes)),
           pool_(start.optimizer_threads),
           device_(start.device ? start.device : make_cpu_device(1)),
-          buffers_(model_, training_, plan_, *device_, type),
-          store_(model_, state_bytes, buffers_.resident(), pool_, *device_,
-                 training_.visiting_layers) {
+          planes_(plan_, *device_, pool_),
+          buffers_(model_, training_, plan_, planes_),
+          store_(model_, section_blocks(model_, state_bytes, plan_, planes_),
+                 plan_.homes.resident_sections(), planes_.at(plan_.buffers.host.staging), pool_,
+                 *device_) {
         store_.initialise(3, kDeviation);
         if (start.parameters) start.parameters(store_);
         steps_ = start.steps;
-        step_ = std::make_unique<StreamedStep>(model_, training_, plan_, store_, buffers_, *device_,
-                                               pool_, type, start.choose);
+        step_ = std::make_unique<StreamedStep>(model_, training_, plan_, planes_, store_, buffers_,
+                                               *device_, pool_, start.choose);
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
@@ -130,8 +132,10 @@ class TinyTraining {
     static constexpr float kDeviation = 0.1F;  ///< of matrices' elements at first
 
   private:
-    StreamedPlan plan_of(const TinyStart& start) const {
-        StreamedPlan plan = plan_streamed(model_, MachineSpec{}, training_, ClippedStep::ahead);
+    StreamedPlan plan_of(const TinyStart& start, DType type, int state_bytes) {
+        training_.state_bytes = state_bytes;
+        StreamedPlan plan = plan_streamed(model_, MachineSpec{}, training_, ClippedStep::ahead,
+                                          type == DType::fp32 ? Form::fp32 : Form::bf16);
         if (start.change_plan) start.change_plan(plan);
         return plan;
     }
@@ -172,6 +176,7 @@ class TinyTraining {
     StreamedPlan plan_;
     ThreadPool pool_;
     std::shared_ptr<Device> device_;
+    PlaneStore planes_;
     DeviceBuffers buffers_;
     ParameterStore store_;
     std::array<std::array<std::vector<std::int32_t>, 4>, 2> tokens_;

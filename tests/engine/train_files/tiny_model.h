@@ -13,6 +13,7 @@
 #include "engine/train/weights_file.h"
 #include "sim/base/json_object.h"
 #include "sim/specs/model/read_model.h"
+#include "tests/engine/memory_blocks.h"
 
 namespace sluice {
 
@@ -35,7 +36,9 @@ struct TinyStore {
     /// Bit i of `resident`: section i is on the device.
     explicit TinyStore(ModelSpec spec, int state_bytes = 12, unsigned resident = 0)
         : model(std::move(spec)),
-          store(model, state_bytes, blocks(state_bytes, resident), pool, *device) {}
+          memory(model, state_bytes),
+          store(model, memory.blocks(), memory.on_device(resident), memory.staging(), pool,
+                *device) {}
 
     std::vector<StoredTensor> tensors() const {
         std::vector<StoredTensor> all = weight_tensors(store);
@@ -58,20 +61,8 @@ struct TinyStore {
         return all;
     }
 
-    std::vector<ParameterBlock> blocks(int state_bytes, unsigned resident) {
-        std::vector<ParameterBlock> out;
-        for (const std::int64_t size : section_sizes(model)) {
-            const Bytes bytes = 13 * size + 6 * kPartAlignment;
-            std::vector<char>& memory = memories.emplace_back(static_cast<std::size_t>(bytes));
-            const bool here = (resident >> out.size() & 1U) != 0;
-            out.push_back(here ? place_block(size, state_bytes, {memory.data(), bytes})
-                               : ParameterBlock{});
-        }
-        return out;
-    }
-
     ModelSpec model;
-    std::vector<std::vector<char>> memories;  ///< of the sections on the device
+    MemoryBlocks memory;
     ThreadPool pool{2};
     std::unique_ptr<Device> device = make_cpu_device(1);
     ParameterStore store;
