@@ -89,7 +89,7 @@ class Placement {
 
     /// Weights and states are on the device, which has their only copy.
     bool is_resident(int section) const { return home(section, Plane::weights).on_device(); }
-    /// Of each section.
+    /// Whether each section is.
     std::vector<bool> resident_sections() const;
     /// Its states are on the host and come to the device, which updates them.
     bool is_visiting(int section) const {
@@ -117,7 +117,7 @@ class Placement {
     Sections sections;
     Visits visits;
     int kept_on_host = 0;  ///< layers whose kept tensors are there
-    /// Of hidden states and what is computed from them: bf16, or fp32 on a processor.
+    /// The form of hidden states and of their kin: bf16, or fp32 on a processor.
     Form activations = Form::bf16;
     double activation_scale() const { return activations == Form::fp32 ? 2 : 1; }
 

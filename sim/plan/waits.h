@@ -1,4 +1,4 @@
-// What does each operation of a step wait for? Computed from what operations read and write.
+// Which others does each operation of a step wait for? Computed from reads and writes of them all.
 #pragma once
 
 #include "sim/plan/step_plan.h"

@@ -186,8 +186,8 @@ class Streamed {
         return {as, buffers_.host.checkpoints, place * t_.micro_batches() + group.first,
                 group.count};
     }
-    /// What the layer keeps for backward; the two places of what leaves are used in turn by copies
-    /// of a pass, in forward and again in backward.
+    /// The place of what the layer keeps for backward. Two places of kept tensors that leave are used
+    /// in turn by copies of a pass, in forward and again in backward.
     BufferUse of_kept(BufferUse::As as, Direction direction, int layer, const Group& group) const {
         if (!homes_.keeps_on_host(layer))
             return {as, buffers_.kept[static_cast<std::size_t>(layer)], 0, 1};

@@ -133,7 +133,7 @@ TEST_CASE("measured report: the plan's report with what was measured", "[train]"
     report = measured_report({}, plan, steps, {DType::fp32, 70, 80, 3, {}});
     CHECK(report.step.measured->gpu_watts == 0);
     CHECK(report.step.measured->activations == Precision::fp32);
-    CHECK(report.plan.fit.device.peak.bytes == 2000);
+    CHECK(report.plan.fit.device.peak.bytes == 1000);
     REQUIRE(assumptions(report).size() == 2);
     CHECK_THAT(assumptions(report)[1], ContainsSubstring("3 steps that speculative clipping"));
 }
