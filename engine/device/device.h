@@ -52,6 +52,10 @@ class Device {
     virtual void release_host(void* memory) = 0;
 
     virtual void copy(Lane lane, void* to, const void* from, Bytes bytes) = 0;
+    /// Copies sums to which kernels may be adding: each number as it is before or after that.
+    virtual void copy_sums(Lane lane, StepSums* to, StepSums* from) {
+        copy(lane, to, from, sizeof(StepSums));
+    }
 
     /// Blocks until all enqueued work is done; never throws.
     virtual void finish_all() = 0;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +48,10 @@ class HostMemoryDevice final : public Device {
     void release_host(void*) override {}
     void copy(Lane, void* to, const void* from, Bytes bytes) override {
         std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    }
+    void copy_sums(Lane, StepSums* to, StepSums* from) override {
+        const auto value = [](double& sum) { return std::atomic_ref(sum).load(); };
+        *to = {value(from->loss), value(from->norm_square)};
     }
     void finish_all() override {}
     void create_events(int count) override { times_.assign(static_cast<std::size_t>(count), 0); }

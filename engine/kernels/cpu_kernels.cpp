@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "engine/kernels/cpu_tensors.h"
 #include "engine/kernels/rotary_frequencies.h"
@@ -36,6 +37,9 @@ class Call {
   private:
     c10::InferenceMode no_autograd_;
 };
+
+/// Meanwhile Device::copy_sums() may read the sum; no other kernel adds to it.
+void add(double& sum, double value) { std::atomic_ref(sum).store(sum + value); }
 
 /// Angle of one position for each pair of elements (head_dim / 2), fp32.
 Tensor frequencies_of_pairs(const RotaryShape& rotary, std::int64_t head_dim) {
@@ -215,7 +219,7 @@ class CpuKernels : public Kernels {
         for_each_piece(logits.rows, logits.columns, [&](std::int64_t begin, std::int64_t count) {
             sum += cpu::cross_entropy(logits.row_range(begin, count), targets + begin, scale);
         });
-        *loss += scale * sum;
+        add(*loss, scale * sum);
     }
 
     void gather_rows(Matrix out, const std::uint16_t* table, const std::int32_t* tokens) override {
@@ -225,7 +229,7 @@ class CpuKernels : public Kernels {
 
     void sum_rows(float* sums, Matrix gradients, const TokenRows& rows,
                   const std::uint16_t* head_gradient, double* norm_square) override {
-        *norm_square += cpu::sum_rows(sums, gradients, rows, head_gradient);
+        add(*norm_square, cpu::sum_rows(sums, gradients, rows, head_gradient));
     }
 
     void sum_squares(Vector values, double* sum) override {
@@ -233,7 +237,7 @@ class CpuKernels : public Kernels {
         const Tensor all = view(values);
         for_each_piece(values.size, 1, [&](std::int64_t begin, std::int64_t count) {
             const Tensor part = all.narrow(0, begin, count).to(at::kDouble);
-            *sum += part.square_().sum().item<double>();
+            add(*sum, part.square_().sum().item<double>());
         });
     }
 

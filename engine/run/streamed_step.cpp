@@ -117,6 +117,7 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
     gathered_ = true;
     const std::int64_t step = runner_.next_step();
     state(step) = fresh;
+    finite(step) = true;
     state(step).documents = write_documents(fresh.now.documents);
     rows_.begin_step(step, fresh.now.inputs, fresh.next.inputs);
     std::memcpy(host_buffers_.targets(), fresh.now.targets.data(), fresh.now.targets.size_bytes());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <span>
@@ -81,13 +82,15 @@ class StreamedStep {
         UpdatePass pass = UpdatePass::update;
         std::vector<Documents> documents;  ///< of each micro-batch; empty: of none
         bool evaluates = false;            ///< without backward and update
-        bool finite = true;
         StepOutcome outcome;
-        bool updates() const { return finite && !outcome.skipped; }
     };
 
     void work(OperationId id, std::int64_t step);
     State& state(std::int64_t step) { return states_[static_cast<std::size_t>(step % 2)]; }
+    std::atomic<bool>& finite(std::int64_t step) {
+        return finite_[static_cast<std::size_t>(step % 2)];
+    }
+    bool updates(std::int64_t step) { return finite(step) && !state(step).outcome.skipped; }
     /// Does the step of `fresh` and returns its state once loss and norm are known.
     State& run(const State& fresh);
     /// The section of ParameterStore that an operation belongs to.
@@ -138,7 +141,7 @@ class StreamedStep {
     const std::uint16_t* tied_gradient() const;
     /// Whether everything that left the device with these gradients is finite; if not, the step
     /// stops here.
-    static bool finite(State& state, const StepSums& sums);
+    bool still_finite(std::int64_t step, const StepSums& sums);
     void announce(int section) const {
         if (before_) before_(section);
     }
@@ -166,6 +169,8 @@ class StreamedStep {
     bool other_rows_later_ = true;
 
     std::array<State, 2> states_;
+    /// Lanes that do not wait for each other write and read whether a step's sums are.
+    std::array<std::atomic<bool>, 2> finite_;
     std::function<void(int section)> before_;
     double max_norm_ = 0;
     StepLimits limits_;

@@ -87,12 +87,12 @@ void StreamedStep::copy_gradients_out(const Operation& op, std::int64_t step) {
         device_.copy(op.lane, host_buffers_.gradients(section),
                      device_buffers_.gradient_slab(op.layer), kBf16 * store_.block(section).count);
     }
-    device_.copy(op.lane, host_buffers_.sums(section), device_buffers_.sums(), sizeof(StepSums));
+    device_.copy_sums(op.lane, host_buffers_.sums(section), device_buffers_.sums());
 }
 
 void StreamedStep::copy_states(const Operation& op, std::int64_t step) {
     const bool in = op.kind == OperationKind::copy_states_in;
-    if (!in && !state(step).updates()) return;
+    if (!in && !updates(step)) return;
     const ParameterBlock &host = store_.block(op.layer), &device = device_buffers_.visit(op.layer);
     const auto copy = [&](void* on_host, void* on_device, Bytes bytes) {
         if (bytes > 0)
@@ -114,9 +114,9 @@ const std::uint16_t* StreamedStep::tied_gradient() const {
     return model_.tied_embeddings ? host_buffers_.gradients(store_.head()) : nullptr;
 }
 
-bool StreamedStep::finite(State& state, const StepSums& sums) {
-    state.finite = state.finite && sums.finite();
-    return state.finite;
+bool StreamedStep::still_finite(std::int64_t step, const StepSums& sums) {
+    if (!sums.finite()) finite(step) = false;
+    return finite(step);
 }
 
 void StreamedStep::update_on_host(int section, UpdatePass pass, const AdamWStep& step,
@@ -138,7 +138,7 @@ std::vector<bool> StreamedStep::sections_ahead() const {
 void StreamedStep::update_ahead(const Operation& op, std::int64_t step) {
     State& s = state(step);
     const int section = section_of(op);
-    if (!s.outcome.ahead || !finite(s, *host_buffers_.sums(section))) return;
+    if (!s.outcome.ahead || !still_finite(step, *host_buffers_.sums(section))) return;
     announce(section);
     update_on_host(section, UpdatePass::update, s.adam, {.bf16 = host_buffers_.gradients(section)});
 }
@@ -165,13 +165,13 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
         });
     };
     if (op.lane == Lane::compute) {
-        if (!s.updates()) return;
+        if (!updates(step)) return;
         return each_pass(s, false, [&](UpdatePass pass, const AdamWStep& adam) {
             resident_.update(section, pass, adam);
         });
     }
     if (op.layer != kEmbeddingLayer) {
-        if (!finite(s, *host_buffers_.sums(section)) || !s.updates()) return;
+        if (!still_finite(step, *host_buffers_.sums(section)) || !updates(step)) return;
         const bool ahead = was_ahead(s, section);
         if (ahead && !s.outcome.corrected) return;
         announce(section);
@@ -180,7 +180,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
             return update_on_host(section, UpdatePass::parameters, s.adam, {.bf16 = gradient});
         return on_host(section, ahead, gradient);
     }
-    if (!s.updates()) return;
+    if (!updates(step)) return;
     announce(section);
     const bool first = id == first_rows_;
     each_pass(s, false, [&](UpdatePass pass, const AdamWStep& adam) {
@@ -196,7 +196,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
 void StreamedStep::update_moments(const Operation& op, std::int64_t step) {
     const State& s = state(step);
     const int section = section_of(op);
-    if (!s.updates() || s.outcome.corrected || was_ahead(s, section)) return;
+    if (!updates(step) || s.outcome.corrected || was_ahead(s, section)) return;
     adamw(pool_, UpdatePass::moments, s.adam, store_.block(section), store_.decay_ranges(section),
           {.bf16 = host_buffers_.gradients(section)});
 }
@@ -210,10 +210,9 @@ void StreamedStep::scatter(std::int64_t step) {
 void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     State& s = state(step);
     const StepSums& sums = *host_buffers_.sums(store_.embedding());
-    s.finite = finite(s, {sums.loss, sums.norm_square + rows_square});
     s.outcome.loss = sums.loss;
-    s.outcome.finite = s.finite;
-    if (!s.finite) return;
+    s.outcome.finite = still_finite(step, {sums.loss, sums.norm_square + rows_square});
+    if (!s.outcome.finite) return;
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
     // Else updates may be at work.
     if (training_.updates_after_norm() && !s.evaluates && !s.outcome.ahead)
@@ -225,7 +224,7 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     s.outcome.corrected = s.outcome.ahead && s.outcome.clip_factor != 1;
     s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
     // Their states leave the device on another lane, later.
-    for (int layer = 0; layer < store_.layers() && s.updates() && !s.evaluates; ++layer)
+    for (int layer = 0; layer < store_.layers() && updates(step) && !s.evaluates; ++layer)
         if (homes_.visits.has(layer)) announce(layer);
 }
 
