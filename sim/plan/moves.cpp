@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/plan/nearest_fit.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -138,7 +139,10 @@ constexpr Move kMoves[] = {
          return smaller;
      }},
     {"offload_percent", Effect::other_training,
-     [](const Asked& a) { return offload_percents(a.training.offload_percent); }},
+     [](const Asked& a) {
+         return offload_percents(
+             static_cast<std::int64_t>(training_option("offload_percent").get(a.training)));
+     }},
     {"gpus", Effect::other_training,
      [](const Asked& a) { return doublings(a.training.gpus, kMostGpus); }},
     {"batch", Effect::other_training,

@@ -9,6 +9,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/specs/model/adapters.h"
+#include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
 namespace {
@@ -167,12 +168,16 @@ constexpr double kSumTraffic = kBf16 + 2 * kFp32;
 constexpr double kZero2Bucket = 5e8;  // reduce_bucket_size, in elements
 constexpr double kNormTraffic = kFp32, kUpdateTraffic = 7 * kFp32 + kBf16, kZeroTraffic = kFp32;
 
+Sharding sharding_of(const TrainingSpec& training) {
+    return training.own.of<ClusterOptions>().sharding;
+}
+
 class Replicated : public ClusterStep {
   public:
     Replicated(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
         : ClusterStep(model, machine, training),
-          shards_gradients_(training.sharding == Sharding::gradients),
-          shards_states_(training.sharding == Sharding::states || shards_gradients_) {}
+          shards_gradients_(sharding_of(training) == Sharding::gradients),
+          shards_states_(sharding_of(training) == Sharding::states || shards_gradients_) {}
 
   private:
     void declare() override {
@@ -298,12 +303,21 @@ ScheduleRecord cluster_schedule() {
         .plan =
             [](const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training) {
                 check_machine_of_gpus(machine, training.gpus);
-                return training.sharding == Sharding::full
+                return sharding_of(training) == Sharding::full
                            ? plan_sharded(model, machine, training)
                            : Replicated(model, machine, training).plan();
             },
-        .options = {"gpus", "sharding", "recompute", "keep_last_layers", "adam", "attention",
-                    "adapter_rank"},
+        .options = {"gpus", "recompute", "keep_last_layers", "adam", "attention", "adapter_rank"},
+        .own_options = {choice_option<&ClusterOptions::sharding>(
+            {OptionGroup::system, "batch"}, "sharding",
+            {{"full", Sharding::full},
+             {"states", Sharding::states},
+             {"none", Sharding::none},
+             {"gradients", Sharding::gradients}},
+            "tensors split over the GPUs: all (FSDP2, ZeRO-3), none (DDP), ...",
+            "tensors split over the GPUs: everything as in FSDP2 and ZeRO-3, "
+            "gradients and states as in ZeRO-2, states as in ZeRO-1, nothing as in "
+            "DDP")},
         .program = {.name = "PyTorch",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "torch 2.11.0, torch.distributed; AMD: "

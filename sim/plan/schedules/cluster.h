@@ -12,6 +12,14 @@
 
 namespace sluice {
 
+/// The GPUs divide among them: parameters, gradients and states; states only; nothing; gradients
+/// and states.
+enum class Sharding : std::uint8_t { full, states, none, gradients };
+/// Options of cluster alone.
+struct ClusterOptions {
+    Sharding sharding = Sharding::full;
+};
+
 /// Whether the rate between the GPUs of a node is known.
 bool joins_gpus(const MachineSpec& machine);
 /// Throws InputError if the machine lacks what that many GPUs need.

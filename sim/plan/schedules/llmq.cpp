@@ -18,6 +18,7 @@
 #include "sim/plan/schedules/llmq_kernels.h"
 #include "sim/plan/schedules/llmq_memory.h"
 #include "sim/plan/schedules/pytorch.h"
+#include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
 namespace {
@@ -240,25 +241,39 @@ std::string lacks(const ModelSpec& model, std::string_view maker) {
 }  // namespace
 
 ScheduleRecord llmq_schedule() {
-    return {.name = "llmq",
-            .about =
-                "LLMQ keeps all in the GPU's memory with 8 bytes a parameter; this is fast "
-                "where it fits, and has no fp32 states.",
-            .measured_system = "LLMQ",
-            .plan = plan_of<Llmq>,
-            .options = {"compute", "recompute", "checkpoints", "moments", "offload",
-                        "loss_chunk_tokens"},
-            .program = {.name = "LLMQ",
-                        .gpu_makers = {"NVIDIA"},
-                        .lacks = lacks,
-                        .source = "github:IST-DASLab/llmq@b77d969",
-                        .date = "2026-11-23"},
-            .master_bytes = 2,
-            .moments_bytes = 4,
-            // README.md: the run of "Training run".
-            .users_run = {{"recompute", "full"}, {"moments", "device"}, {"offload", "none"}},
-            .structural_error = kErrorOnDevice,
-            .phases = plain_phases()};
+    return {
+        .name = "llmq",
+        .about =
+            "LLMQ keeps all in the GPU's memory with 8 bytes a parameter; this is fast "
+            "where it fits, and has no fp32 states.",
+        .measured_system = "LLMQ",
+        .plan = plan_of<Llmq>,
+        .options = {"compute", "recompute", "checkpoints", "loss_chunk_tokens"},
+        .own_options = {choice_option<&LlmqOptions::moments>(
+                            {OptionGroup::system, "adam"}, "moments",
+                            {{"device", MomentPlacement::device}, {"host", MomentPlacement::host}},
+                            "memory in which the optimizer's moments wait"),
+                        choice_option<&LlmqOptions::offload>(
+                            {OptionGroup::system, "adam"}, "offload",
+                            {{"none", Offload::none},
+                             {"masters", Offload::masters},
+                             {"weights", Offload::weights},
+                             {"gradients", Offload::gradients}},
+                            "tensors that wait on the host, each with those before",
+                            "what else waits on the host, each with those before: bf16 "
+                            "masters of FP8 weights, the weights (two layers are on the "
+                            "device), the layers' gradients")},
+        .program = {.name = "LLMQ",
+                    .gpu_makers = {"NVIDIA"},
+                    .lacks = lacks,
+                    .source = "github:IST-DASLab/llmq@b77d969",
+                    .date = "2026-11-23"},
+        .master_bytes = 2,
+        .moments_bytes = 4,
+        // README.md: the run of "Training run".
+        .users_run = {{"recompute", "full"}, {"moments", "device"}, {"offload", "none"}},
+        .structural_error = kErrorOnDevice,
+        .phases = plain_phases()};
 }
 
 }  // namespace sluice

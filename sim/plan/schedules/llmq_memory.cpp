@@ -104,12 +104,13 @@ void declare_parameters(const ModelSpec& model, const TrainingSpec& training, Pl
 }  // namespace
 
 /// In bf16 the masters are the weights that products read, unless these wait on the host.
-LlmqOffload::LlmqOffload(const TrainingSpec& training)
-    : moments(training.moments == MomentPlacement::host),
-      masters(training.offload >= Offload::weights ||
-              (training.offload == Offload::masters && training.compute == Compute::fp8)),
-      weights(training.offload >= Offload::weights),
-      gradients(training.offload >= Offload::gradients) {}
+LlmqOffload::LlmqOffload(const TrainingSpec& training) {
+    const auto& [moment_place, offload] = training.own.of<LlmqOptions>();
+    moments = moment_place == MomentPlacement::host;
+    weights = offload >= Offload::weights;
+    masters = weights || (offload == Offload::masters && training.compute == Compute::fp8);
+    gradients = offload >= Offload::gradients;
+}
 
 double LlmqOffload::state_bytes() const {
     return (moments ? 2 * kBf16 : 0) + (masters ? kBf16 : 0);

@@ -8,6 +8,17 @@
 
 namespace sluice {
 
+enum class MomentPlacement : std::uint8_t { device, host };
+/// Tensors that wait on the host in addition to the moments, each with those before it: nothing;
+/// masters of layers whose products read FP8 weights; the weights, two layers of which are on the
+/// device; the layers' gradients.
+enum class Offload : std::uint8_t { none, masters, weights, gradients };
+/// Options of llmq alone.
+struct LlmqOptions {
+    MomentPlacement moments = MomentPlacement::device;  ///< between two steps
+    Offload offload = Offload::none;
+};
+
 /// Tensors that wait on the host in addition to the moments (see Offload).
 struct LlmqOffload {
     explicit LlmqOffload(const TrainingSpec& training);

@@ -29,6 +29,7 @@
 
 #include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/schedules/pytorch.h"
+#include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
 namespace {
@@ -42,8 +43,9 @@ constexpr double kEagerOperationsPerLaunch = 6.9;
 class MegaTrain : public MicroBatchStep {
   public:
     MegaTrain(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
-        : MicroBatchStep(model, machine, training, KernelStyle::eager,
-                         training.fork == Fork::none ? kEagerOperationsPerLaunch : kOfPythonThread),
+        : MicroBatchStep(
+              model, machine, training, KernelStyle::eager,
+              fork_of(training) == Fork::none ? kEagerOperationsPerLaunch : kOfPythonThread),
           slots_(megatrain_slots(training)),
           python_(build_) {}
 
@@ -103,8 +105,8 @@ class MegaTrain : public MicroBatchStep {
                            megatrain_backward_temporaries(model_));
     }
 
-    bool is_fork() const { return training_.fork != Fork::none; }
-    bool has_views() const { return training_.fork == Fork::views; }
+    bool is_fork() const { return fork_of(training_) != Fork::none; }
+    bool has_views() const { return fork_of(training_) == Fork::views; }
 
     /// The main thread issues the kernels, in a fork between two layers' gathering.
     OperationId compute(OperationKind kind, int layer, Operation work) {
@@ -187,7 +189,7 @@ class MegaTrain : public MicroBatchStep {
     }
 
     void backward_block(int begin, int end) {
-        const bool inputs_are_kept = training_.fork >= Fork::store;
+        const bool inputs_are_kept = fork_of(training_) >= Fork::store;
         for (int layer = begin; layer < end && !inputs_are_kept; ++layer) {
             load_layer(layer);
             compute(OperationKind::forward, layer,
@@ -283,8 +285,25 @@ ScheduleRecord megatrain_schedule() {
                 "between the layers costs time.",
             .measured_system = "MegaTrain",
             .plan = plan_of<MegaTrain>,
-            .options = {"host_gradient_slabs", "checkpoint_interval", "flash_loss", "fork",
-                        "attention"},
+            .options = {"host_gradient_slabs", "attention"},
+            .own_options = {number_option<&MegaTrainOptions::checkpoint_interval>(
+                                {OptionGroup::system, "state_bytes"}, "checkpoint_interval",
+                                "layers", 1, 10'000, "layers between checkpoints"),
+                            choice_option<&MegaTrainOptions::fork>(
+                                {OptionGroup::system, "state_bytes"}, "fork",
+                                {{"none", Fork::none},
+                                 {"flatten", Fork::flatten},
+                                 {"store", Fork::store},
+                                 {"views", Fork::views}},
+                                "changes of MegaTrain-Plus, each with those before",
+                                "MegaTrain-Plus: gathers weights before each copy, keeps all "
+                                "layers' inputs, computes on views of the buffers; each with "
+                                "those before"),
+                            number_option<&MegaTrainOptions::flash_loss>(
+                                {OptionGroup::system, "state_bytes"}, "flash_loss", "", 0, 1,
+                                "1: flash-attn's cross-entropy",
+                                "1: use flash-attn's cross-entropy, as MegaTrain does if that "
+                                "library is installed")},
             .program = {.name = "MegaTrain",
                         .gpu_makers = {"NVIDIA", "AMD"},
                         .lacks = missing_in_megatrain,

@@ -38,7 +38,7 @@ void declare_loss(const ModelSpec& model, const TrainingSpec& training, PlanBuil
     const double table = table_bytes(model), input = input_bytes(model, training);
     const double tables_added = one_piece ? table : 3 * table;
     const double others =
-        training.flash_loss != 0
+        training.own.of<MegaTrainOptions>().flash_loss
             ? std::max(input + table, (one_piece ? 1 : 2) * input + tables_added - piece)
             : std::max({3 * piece, 2 * piece + table, tables_added});
     buffers.loss_logits =
@@ -103,7 +103,7 @@ BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& mac
     for (int layer = 0; layer < model.layer_count(); ++layer)
         flats += pinned_bytes(kBf16 * parameters_of_layer(model, layer));
     const int slots = megatrain_slots(training);
-    if (training.fork == Fork::none)
+    if (fork_of(training) == Fork::none)
         build.on_host("pinned flat weights", MemoryKind::pinned_buffers, flats);
     build.on_host("pinned staging", MemoryKind::pinned_buffers, slots * largest);
     build.on_host("pinned places of waiting gradients", MemoryKind::pinned_buffers,
@@ -117,7 +117,7 @@ BufferId declare_megatrain_memory(const ModelSpec& model, const MachineSpec& mac
     for (const LayerSpec& kind : model.kinds)
         templates += kMegaTrainBuffers * kBf16 * static_cast<double>(layer_parameters(model, kind));
     build.on_device("weight buffers", MemoryKind::weights, slots * largest_layer_bytes(model));
-    if (training.fork != Fork::views)
+    if (fork_of(training) != Fork::views)
         build.on_device("layer templates", MemoryKind::weights, templates);
     build.on_device("embedding and head", MemoryKind::weights,
                     embedding_bytes(model) + head_bytes(model));

@@ -8,16 +8,30 @@
 
 namespace sluice {
 
+/// Differences of MegaTrain-Plus, each with those before it: nothing; weights are gathered in a
+/// pinned buffer before each copy; all layers' inputs are kept; templates are views of buffers.
+enum class Fork : std::uint8_t { none, flatten, store, views };
+/// Options of megatrain alone.
+struct MegaTrainOptions {
+    std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints
+    Fork fork = Fork::none;
+    bool flash_loss = false;  ///< flash-attn's cross-entropy
+};
+
 inline constexpr std::int64_t kMegaTrainLossPositions = 128;  ///< of a sequence, in one piece
 inline constexpr int kMegaTrainBuffers = 2;                   ///< for weights, and layer templates
 inline constexpr int kMostMegaTrainSlots = 3;  ///< num_buffers of its fork's defaults
 /// Layers between inputs that are kept.
 inline std::int64_t megatrain_interval(const TrainingSpec& training) {
-    return training.fork >= Fork::store ? 1 : training.checkpoint_interval;
+    const MegaTrainOptions& own = training.own.of<MegaTrainOptions>();
+    return own.fork >= Fork::store ? 1 : own.checkpoint_interval;
+}
+inline Fork fork_of(const TrainingSpec& training) {
+    return training.own.of<MegaTrainOptions>().fork;
 }
 /// Buffers for weights on the device.
 inline int megatrain_slots(const TrainingSpec& training) {
-    return training.fork == Fork::views ? kMostMegaTrainSlots : kMegaTrainBuffers;
+    return fork_of(training) == Fork::views ? kMostMegaTrainSlots : kMegaTrainBuffers;
 }
 
 /// Buffers of one forward and backward that operations of MegaTrain's schedule use.

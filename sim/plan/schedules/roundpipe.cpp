@@ -25,6 +25,7 @@
 #include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/schedules/pytorch.h"
 #include "sim/plan/schedules/roundpipe_layers.h"
+#include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
 namespace {
@@ -42,7 +43,7 @@ class RoundPipe {
           training_(training),
           gpus_(static_cast<double>(training.gpus)),
           of_a_pass_(training.shared_micro_batches_of_a_pass()),
-          block_(training.micro_batch_block()),
+          block_(roundpipe_block(training)),
           build_(kRoundPipeStyle, kRoundPipeOperations) {}
 
     StepPlan plan() {
@@ -90,7 +91,7 @@ class RoundPipe {
         PipelineStep step;
         step.gpus = static_cast<int>(training_.gpus);
         step.micro_batches = of_a_pass_;
-        step.drains = training_.update == Update::immediate;
+        step.drains = update_ == Update::immediate;
         for (std::int64_t pass = 0; pass < training_.passes; ++pass) {
             for (const Stage& stage : stages_.forward)
                 step.stages.push_back(time(stage, &LayerTimes::forward));
@@ -203,7 +204,7 @@ class RoundPipe {
     }
     void optimize() {
         const double all = trained(whole());
-        const bool delayed = training_.update == Update::delayed;
+        const bool delayed = update_ == Update::delayed;
         if (delayed) update_parameters();
         const OperationId collected =
             build_.add(OperationKind::collect_gradients, kEmbeddingLayer, {{written_}},
@@ -228,6 +229,7 @@ class RoundPipe {
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& training_;
+    const Update update_ = training_.own.of<RoundPipeOptions>().update;
     const double gpus_;
     const std::int64_t of_a_pass_;  ///< micro-batches of all GPUs
     const TokenBlock block_;
@@ -266,7 +268,18 @@ ScheduleRecord roundpipe_schedule() {
                 check_one_host(machine, training.gpus);
                 return RoundPipe(model, machine, training).plan();
             },
-        .options = {"gpus", "passes", "update", "adapter_rank", "busy_experts"},
+        .options = {"gpus", "passes", "adapter_rank"},
+        .own_options = {choice_option<&RoundPipeOptions::update>(
+                            {OptionGroup::system, "adam"}, "update",
+                            {{"delayed", Update::delayed}, {"immediate", Update::immediate}},
+                            "whether a step uses its update one step later, or at once"),
+                        with_zero(
+                            number_option<&RoundPipeOptions::busy_experts>(
+                                {OptionGroup::system, "checkpoint_interval"}, "busy_experts", "", 0,
+                                65'536, "experts of a layer that tokens reach",
+                                "experts of a layer that tokens reach, evenly spread; an untrained "
+                                "router may choose the same ones for every token"),
+                            "all")},
         .program = {.name = "RoundPipe",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "github:thustorage/RoundPipe@e813c67",

@@ -37,9 +37,15 @@ RoundPipeLayer layer_of(double parameters, KernelList forward, KernelList backwa
 
 }  // namespace
 
+TokenBlock roundpipe_block(const TrainingSpec& training) {
+    TokenBlock block = training.micro_batch_block();
+    block.busy_experts = training.own.of<RoundPipeOptions>().busy_experts;
+    return block;
+}
+
 std::vector<RoundPipeLayer> roundpipe_layers(const ModelSpec& model, const MachineSpec& machine,
                                              const TrainingSpec& training) {
-    const TokenBlock block = training.micro_batch_block();
+    const TokenBlock block = roundpipe_block(training);
     const std::int64_t rank = training.adapter_rank;
     TrainingSpec one = training;
     one.batch = training.micro_batch_sequences();

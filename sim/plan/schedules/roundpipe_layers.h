@@ -17,6 +17,16 @@ inline constexpr KernelStyle kRoundPipeStyle = KernelStyle::modules;
 inline constexpr double kRoundPipeOperations = 6.9;
 inline constexpr std::int64_t kRoundPipeLossTokens = 4096;  // TOKEN_CHUNK_SIZE
 
+/// When a step uses its update: one step later, during which the CPU computes it, or at once.
+enum class Update : std::uint8_t { delayed, immediate };
+/// Options of roundpipe alone.
+struct RoundPipeOptions {
+    Update update = Update::delayed;
+    std::int64_t busy_experts = 0;  ///< of a layer, that tokens reach; 0: all
+};
+/// The tokens that pass a layer together.
+TokenBlock roundpipe_block(const TrainingSpec& training);
+
 struct RoundPipeLayer {
     double parameters = 0;
     double trained = 0;  ///< of them; with adapters, these alone

@@ -37,10 +37,10 @@ Schedule schedule_with(bool ScheduleRecord::*property) {
 }
 
 bool has_option(Schedule schedule, std::string_view field) {
-    const auto& own = schedule->options;
-    return std::find(std::begin(kOptionsOfAll), std::end(kOptionsOfAll), field) !=
-               std::end(kOptionsOfAll) ||
-           std::find(own.begin(), own.end(), field) != own.end();
+    const auto is_it = [&](std::string_view one) { return one == field; };
+    return std::ranges::any_of(kOptionsOfAll, is_it) ||
+           std::ranges::any_of(schedule->options, is_it) ||
+           std::ranges::any_of(schedule->own_options, is_it, &Option::field);
 }
 
 bool has_option(Schedule schedule, const Option& option) {

@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "sim/plan/schedules/zero3.h"
+#include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
 namespace {
@@ -39,6 +40,11 @@ constexpr double kCoresOfOptimizer = 0.9;  // cpuadam_cores_perc
 constexpr double kGpuUpdateTraffic = 94;
 constexpr std::int64_t kGpuUpdateLaunches = 10;
 
+/// Options of superoffload alone.
+struct SuperOffloadOptions {
+    std::int64_t offload_percent = 90;  ///< share of the sub-groups that the CPU updates
+};
+
 class SuperOffload : public Zero3Pass {
   public:
     SuperOffload(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training)
@@ -46,7 +52,8 @@ class SuperOffload : public Zero3Pass {
           groups_(zero3_sub_groups(model, sub_group_elements(training, kSubGroupElements))),
           not_left_(all_parameters(model)),
           waiting_(groups_.size()) {
-        const double on_cpu = static_cast<double>(training.offload_percent) / 100;
+        const double on_cpu =
+            static_cast<double>(training.own.of<SuperOffloadOptions>().offload_percent) / 100;
         on_gpu_ = static_cast<std::size_t>((1 - on_cpu) * static_cast<double>(groups_.size()));
         gpu_elements_ = std::accumulate(groups_.begin(), first_on_cpu(), 0.0);
         const double cores = machine.host.cores;
@@ -222,7 +229,12 @@ ScheduleRecord superoffload_schedule() {
                 "DeepSpeed updates most parameters on the processor and the last on the GPU; "
                 "it is made for superchips.",
             .plan = plan_of<SuperOffload>,
-            .options = {"sub_group_elements", "offload_percent", "clipping", "attention"},
+            .options = {"sub_group_elements", "clipping", "attention"},
+            .own_options = {number_option<&SuperOffloadOptions::offload_percent>(
+                {OptionGroup::system, "device_budget_bytes"}, "offload_percent", "percent", 0, 100,
+                "share of the sub-groups that the processor updates",
+                "share of the sub-groups that the processor updates (DeepSpeed's ratio); states "
+                "of the others stay on the device")},
             .program = {.name = "DeepSpeed SuperOffload",
                         .gpu_makers = {"NVIDIA"},
                         .source = "DeepSpeed 0.19.8; experts: its example Qwen3-30B-A3B, "

@@ -163,6 +163,12 @@ inline constexpr const char* kZero3AdamAssumption =
     "DeepSpeed's CPU Adam on fp32 masters (28 bytes a parameter) and their copy to bf16 move host "
     "memory as fast as Adam on bf16 masters and a plain copy do";
 
+/// Options of zero3-offload alone; other systems on its pass have the defaults.
+struct Zero3Options {
+    std::int64_t offload_params = 1;  ///< 0: each GPU keeps its part of them
+    std::int64_t overlap_comm = 1;    ///< 0: copies run on the stream that computes
+};
+
 inline constexpr double kReduceBucketElements = 2e8;   ///< DeepSpeed's reduce_bucket_size
 inline constexpr double kZero3SubGroupElements = 1e9;  ///< sub_group_size
 /// As given, or the schedule's own.
@@ -238,7 +244,7 @@ class Zero3Pass : public PyTorchStep {
     /// Without overlap_comm, copies and modules have one stream: its last operation; else -1.
     OperationId in_line() const { return in_line_; }
     void follow(OperationId operation) {
-        if (training_.overlap_comm == 0) in_line_ = operation;
+        if (training_.own.of<Zero3Options>().overlap_comm == 0) in_line_ = operation;
     }
     /// The last copy of each bucket, in order.
     const std::vector<OperationId>& buckets_left() const { return left_; }

@@ -30,6 +30,7 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/schedules/cluster.h"
 #include "sim/plan/schedules/zero3.h"
+#include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
 namespace {
@@ -151,7 +152,7 @@ class Zero3Offload : public Zero3Pass {
         }
     }
 
-    bool on_host() const { return training_.offload_params != 0; }
+    bool on_host() const { return training_.own.of<Zero3Options>().offload_params != 0; }
 
     OperationId to_optimizer(const SentBucket& sent, int layer) override {
         return build_.add(OperationKind::copy_gradients_out, layer, {{sent.last}},
@@ -183,7 +184,7 @@ class Zero3Offload : public Zero3Pass {
 void check_zero3(const MachineSpec& machine, const TrainingSpec& training) {
     check_machine_of_gpus(machine, training.gpus);
     check_one_host(machine, training.gpus);
-    if (training.offload_params == 0 && training.gpus == 1)
+    if (training.own.of<Zero3Options>().offload_params == 0 && training.gpus == 1)
         throw InputError(
             "--offload-params is 0 on one GPU, expected several GPUs that divide the parameters; "
             "give --gpus or leave it out",
@@ -204,8 +205,14 @@ ScheduleRecord zero3_offload_schedule() {
                 check_zero3(machine, training);
                 return Zero3Offload(model, machine, training).plan();
             },
-        .options = {"gpus", "recompute", "overlap_comm", "offload_params", "sub_group_elements",
-                    "attention"},
+        .options = {"gpus", "recompute", "sub_group_elements", "attention"},
+        .own_options = {number_option<&Zero3Options::offload_params>(
+                            {OptionGroup::system, "device_budget_bytes"}, "offload_params", "", 0,
+                            1, "0: each GPU keeps its part of the parameters",
+                            "0: each of DeepSpeed's GPUs keeps its part of the parameters"),
+                        number_option<&Zero3Options::overlap_comm>(
+                            {OptionGroup::system, "device_budget_bytes"}, "overlap_comm", "", 0, 1,
+                            "0: DeepSpeed copies on the stream that computes")},
         .program = {.name = "DeepSpeed ZeRO-3",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "DeepSpeed 0.19.8; AMD: logs of an MI355X, "

@@ -30,17 +30,31 @@ std::vector<MoneyOption> declare_money_options() {
          set_member<&CostQuery::limits, &RunLimits::days>},
         {"budget_usd", "$", Kind::number, 1e-2, 1e12, "dollars that the whole run may cost", "any",
          set_member<&CostQuery::limits, &RunLimits::usd>},
-        {"offer", "", Kind::text, 0, 0,
+        {"offer",
+         "",
+         Kind::text,
+         0,
+         0,
          "use the price of this offer in the profile, as in --offer Nebius",
          "the median of the rents, of an even number the cheaper middle one",
-         [](CostQuery& query, double, const std::string& text) { query.offer = text; }},
-        {"quotes", "", Kind::text, 0, 0,
+         [](CostQuery& query, double, const std::string& text) { query.offer = text; },
+         {},
+         "the offer of the profile to pay [the median of the rents]",
+         "NAME"},
+        {"quotes",
+         "",
+         Kind::text,
+         0,
+         0,
          "read quotes from a CSV file with the columns machine, provider, date, gpus, and "
          "usd_per_hour for a rent or usd for a purchase, each of all these GPUs with their host",
          "",
          [](CostQuery& query, double, const std::string& text) {
              query.quotes = read_quotes(text);
-         }},
+         },
+         {},
+         "a CSV file of quotes: machine, provider, date, gpus, usd_per_hour or usd",
+         "FILE"},
         {"usd_per_hour", "$ an hour", Kind::number, 1e-4, 1e7,
          "pay this much an hour, electricity included", "", set_member<&CostQuery::usd_per_hour>},
         {"ownership",
@@ -56,14 +70,22 @@ std::vector<MoneyOption> declare_money_options() {
                  choice == 0 ? std::nullopt : std::optional(static_cast<Ownership>(choice - 1));
          },
          {"any", ownership_name(Ownership::rent), ownership_name(Ownership::buy),
-          ownership_name(Ownership::own)}},
+          ownership_name(Ownership::own)},
+         "own: the machine is yours [any]"},
         {"price_usd", "$", Kind::number, 1, 1e10, "pay as an owner, at this price of all machines",
          "", set_member<&CostQuery::price_usd>},
-        {"node_usd", "$", Kind::number, 0, 1e10,
+        {"node_usd",
+         "$",
+         Kind::number,
+         0,
+         1e10,
          "price of a node with its host memory and without GPUs, where the profile has the price "
          "of "
          "a GPU alone",
-         "", set_member<&CostQuery::node_usd>},
+         "",
+         set_member<&CostQuery::node_usd>,
+         {},
+         "price of a node with its host memory, without GPUs"},
         {"memory_usd_per_gb", "$ a GB", Kind::number, 0, 1e6,
          "price of host memory beyond that of a system as it is sold", "",
          set_member<&CostQuery::memory_usd_per_gb>},
@@ -91,10 +113,17 @@ std::vector<MoneyOption> declare_money_options() {
         {"host_watts", "W", Kind::number, 0, 1e6,
          "power that the host draws for each GPU that is paid for", "",
          set_member<&CostQuery::host_w>},
-        {"gpus_paid", "GPUs", Kind::number, 1, 1e6,
+        {"gpus_paid",
+         "GPUs",
+         Kind::number,
+         1,
+         1e6,
          "GPUs that are paid for, of the rented nodes; of an own machine and of one that is bought "
          "in parts or at a given price, all that it has",
-         "the largest share that the plan takes of its node", set_member<&CostQuery::gpus_paid>},
+         "the largest share that the plan takes of its node",
+         set_member<&CostQuery::gpus_paid>,
+         {},
+         "GPUs that are paid for [the plan's share of its node]"},
     };
 }
 
@@ -128,6 +157,18 @@ std::string money_help(const MoneyOption& option) {
         help +=
             fmt::format("{} default {}", option.kind == Kind::number ? "," : ";", option.standard);
     return help;
+}
+
+std::string money_brief(const MoneyOption& option) {
+    if (option.brief[0] != '\0') return option.brief;
+    const std::string& standard = option.standard;
+    return standard.empty() ? option.help : fmt::format("{} [{}]", option.help, standard);
+}
+
+std::string money_value(const MoneyOption& option) {
+    if (option.kind == Kind::number) return "N";
+    if (option.kind == Kind::text) return option.value_name;
+    return fmt::format("{{{}}}", fmt::join(option.choices, ","));
 }
 
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,

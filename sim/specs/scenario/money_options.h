@@ -60,6 +60,8 @@ struct MoneyOption {
     /// `number`: the value, or the place of the choice.
     void (*set)(CostQuery&, double number, const std::string& text);
     std::vector<std::string> choices = {};  ///< the default first
+    const char* brief = "";                 ///< the meaning, for one line of --help; "": help
+    const char* value_name = "";            ///< of a text, in --help
 };
 
 const std::vector<MoneyOption>& money_options();
@@ -68,6 +70,10 @@ const MoneyOption& money_option(std::string_view field);
 std::string money_flag(const MoneyOption& option);
 /// Meaning, range and default in one line.
 std::string money_help(const MoneyOption& option);
+/// The brief meaning with the default in brackets.
+std::string money_brief(const MoneyOption& option);
+/// The form of a value: N, FILE, {rent,own}.
+std::string money_value(const MoneyOption& option);
 
 /// Sets one option from text; `where` is the name in messages. Throws InputError.
 void set_money(CostQuery& query, const MoneyOption& option, const std::string& text,

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/specs/scenario/option.h"
+
 namespace sluice {
 
 struct MachineSpec;
 struct ModelSpec;
-struct Option;
 struct StepPlan;
-struct TrainingSpec;
 enum class OperationKind : std::uint8_t;
 
 /// A moment of a step.
@@ -51,8 +51,9 @@ struct ScheduleRecord {
     /// The measured program, as named in rows of measurements; empty: none.
     const char* measured_system = "";
     StepPlan (*plan)(const ModelSpec&, const MachineSpec&, const TrainingSpec&);
-    /// Fields of its options, in addition to those of every schedule.
+    /// Fields of shared options that it has, in addition to those of every schedule.
     std::vector<std::string_view> options;
+    std::vector<Option> own_options = {};  ///< that no other schedule has
     Program program;
     /// Recomputes by torch.utils.checkpoint, which keeps only a layer's input.
     bool keeps_inputs_alone = false;

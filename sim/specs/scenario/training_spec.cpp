@@ -15,10 +15,15 @@
 namespace sluice {
 namespace {
 
+std::vector<std::string> names_of(const std::vector<Choice>& choices) {
+    std::vector<std::string> out;
+    for (const Choice& choice : choices) out.emplace_back(choice.name);
+    return out;
+}
+
 [[noreturn]] void wrong(const Option& option, std::string_view text, std::string_view where) {
     if (!option.choices.empty()) {
-        std::vector<std::string> names;
-        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
+        const std::vector<std::string> names = names_of(option.choices);
         throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
                                      fmt::join(names, " or "), did_you_mean(text, names)));
     }
@@ -104,9 +109,7 @@ std::string option_help(const Option& option) {
     if (option.choices.empty()) {
         if (option.unit[0] != '\0') help += fmt::format(" [{}]", option.unit);
     } else {
-        std::vector<std::string> names;
-        for (const Choice& choice : option.choices) names.emplace_back(choice.name);
-        help += fmt::format(" [{}]", fmt::join(names, ", "));
+        help += fmt::format(" [{}]", fmt::join(names_of(option.choices), ", "));
     }
     const std::string standard = option_text(TrainingSpec{}, option);
     if (option.choices.empty() && !option.is_memory)
@@ -115,6 +118,18 @@ std::string option_help(const Option& option) {
     else
         help += "; default " + standard;
     return help + only_schedules(option);
+}
+
+std::string option_brief(const Option& option) {
+    const std::string standard = option_text(TrainingSpec{}, option);
+    const bool says_zero = standard == "0" && !option.zero.empty();
+    return fmt::format("{} [{}]", option.brief, says_zero ? option.zero : standard);
+}
+
+std::string option_value(const Option& option) {
+    if (option.value_name[0] != '\0') return option.value_name;
+    if (option.choices.empty()) return option.is_memory ? "SIZE" : "N";
+    return fmt::format("{{{}}}", fmt::join(names_of(option.choices), ","));
 }
 
 void set_option(TrainingSpec& spec, const Option& option, std::string_view text,

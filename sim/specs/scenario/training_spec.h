@@ -1,5 +1,4 @@
-// How is the model trained: batch, buffers, recomputation, precisions? Every option is declared
-// once, below.
+// How is the model trained: batch, buffers, recomputation, precisions?
 #pragma once
 
 #include <algorithm>
@@ -13,15 +12,13 @@
 
 #include "sim/base/units.h"
 #include "sim/specs/model/layer_kernels.h"
+#include "sim/specs/scenario/own_options.h"
 #include "sim/specs/scenario/schedule.h"
 
 namespace sluice {
 
 class JsonObject;
 
-/// The GPUs of a cluster divide among them: parameters, gradients and states; states only;
-/// nothing; gradients and states.
-enum class Sharding : std::uint8_t { full, states, none, gradients };
 /// How PyTorch's Adam runs: as one kernel, or by default as one list kernel an operation.
 enum class AdamKernel : std::uint8_t { fused, foreach };
 enum class CheckpointPlacement : std::uint8_t { device, host };
@@ -30,17 +27,6 @@ enum class CheckpointPlacement : std::uint8_t { device, host };
 enum class SavedInputs : std::uint8_t { all, half };
 /// A token attends to all of its sequence before it, or of its document.
 enum class AttendWithin : std::uint8_t { sequence, document };
-enum class MomentPlacement : std::uint8_t { device, host };
-/// Tensors that wait on the host in addition to the moments, each with those before it: nothing;
-/// masters of layers whose products read FP8 weights; the weights, two layers of which are on the
-/// device; the layers' gradients.
-enum class Offload : std::uint8_t { none, masters, weights, gradients };
-/// When a step uses its update: one step later, during which the CPU computes it, or at once.
-enum class Update : std::uint8_t { delayed, immediate };
-/// Differences of MegaTrain-Plus, each with those before it: nothing; weights are gathered in a
-/// pinned buffer before each copy; all layers' inputs are kept; templates are views of
-/// buffers.
-enum class Fork : std::uint8_t { none, flatten, store, views };
 /// Gradient clipping by global norm: as the run decides, with the memory and the results of
 /// `exact`; exactly, after all gradients; speculatively, and redone if the factor was wrong; or
 /// none.
@@ -53,10 +39,9 @@ enum class ResidentTables : std::uint8_t { none, head, both };
 inline constexpr std::int64_t kFp8Terms = 16;
 
 struct TrainingSpec {
-    Schedule schedule = {};  ///< ours, or another system's for comparison
-    std::int64_t gpus = 1;   ///< that train together (cluster)
-    Sharding sharding = Sharding::full;
-    AdamKernel adam = AdamKernel::fused;  ///< (cluster with full sharding)
+    Schedule schedule = {};               ///< ours, or another system's for comparison
+    std::int64_t gpus = 1;                ///< that train together
+    AdamKernel adam = AdamKernel::fused;  ///< of PyTorch
     std::int64_t batch = 8;               ///< sequences a step, of all GPUs
     std::int64_t micro_batch = 0;   ///< sequences that pass a layer together; 0: those of a pass
     std::int64_t passes = 1;        ///< over the model in a step, each over its part of the batch
@@ -89,17 +74,9 @@ struct TrainingSpec {
     std::int64_t late_moment_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     SavedInputs saved_inputs = SavedInputs::all;
-    /// The place of the optimizer's moments between two steps (llmq).
-    MomentPlacement moments = MomentPlacement::device;
-    Offload offload = Offload::none;       ///< (llmq)
-    Update update = Update::delayed;       ///< (roundpipe)
-    std::int64_t adapter_rank = 0;         ///< of low-rank adapters; 0: all weights are trained
-    std::int64_t busy_experts = 0;         ///< of a layer, that tokens reach; 0: all (roundpipe)
-    std::int64_t checkpoint_interval = 4;  ///< layers between checkpoints (megatrain)
-    Fork fork = Fork::none;                ///< of MegaTrain (megatrain)
-    std::int64_t flash_loss = 0;           ///< 1: flash-attn's cross-entropy (megatrain)
-    std::int64_t state_bytes = 12;         ///< of master and moments: a row of kStatePrecisions
-    std::int64_t optimizer_threads = 0;    ///< 0: the count that is fastest on the machine
+    std::int64_t adapter_rank = 0;       ///< of low-rank adapters; 0: all weights are trained
+    std::int64_t state_bytes = 12;       ///< of master and moments: a row of kStatePrecisions
+    std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine
     Clipping clipping = Clipping::automatic;
     std::int64_t loss_chunk_tokens = 4096;  ///< tokens whose logits exist at once
     std::int64_t feed_forward_chunk_tokens =
@@ -110,12 +87,9 @@ struct TrainingSpec {
                                        ///< it uses; 0: every token differs
     std::int64_t sub_group_elements =
         0;  ///< elements that DeepSpeed's optimizer updates at once; 0: the schedule's own
-    std::int64_t offload_params = 1;  ///< 0: each GPU keeps its part of them (zero3-offload)
-    std::int64_t overlap_comm = 1;    ///< 0: copies run on the stream that computes (zero3-offload)
-    std::int64_t offload_percent =
-        90;  ///< share of the sub-groups that the CPU updates (superoffload)
     double device_budget_bytes = 0;  ///< limit of device memory; 0: all of it
     double host_budget_bytes = 0;    ///< limit of host memory; 0: all of it
+    OwnOptions own = {};             ///< of single schedules
 
     std::int64_t batch_of_a_gpu() const { return batch / gpus; }
     std::int64_t micro_batch_sequences() const {
@@ -145,8 +119,7 @@ struct TrainingSpec {
     /// The optimizer writes FP8 codes of layers on the host, and these are copied to the device.
     bool streams_codes() const { return stream_weights == Compute::fp8; }
     TokenBlock micro_batch_block() const {
-        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, busy_experts,
-                document_tokens};
+        return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, 0, document_tokens};
     }
     TokenBlock batch_block() const { return {batch, sequence, 0, 0, document_tokens}; }
     bool saves_half() const { return saved_inputs == SavedInputs::half; }
@@ -154,28 +127,8 @@ struct TrainingSpec {
     bool resident_embedding() const { return resident_tables == ResidentTables::both; }
 };
 
-/// One value of a choice and its index in the enum.
-struct Choice {
-    const char* name;
-    int value;
-};
-
-/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), type, range, meaning.
-struct Option {
-    const char* field;
-    const char* unit;
-    double low, high;
-    std::vector<Choice> choices;  ///< empty: a number
-    std::string help;
-    bool is_memory = false;  ///< accepts 80GB as well as a number
-    double (*get)(const TrainingSpec&);
-    void (*set)(TrainingSpec&, double);
-    std::string numbers = {};  ///< in words, if only some of the range mean something
-    std::string zero = {};     ///< what 0 stands for: "the whole batch"; the help says it, too
-};
-
-/// All options, in the order of display. The CLI, the JSON reader, --help and forms derive from
-/// this list.
+/// All options, also those of single schedules, in the order of display. The CLI, the JSON reader,
+/// --help and forms derive from this list.
 const std::vector<Option>& training_options();
 /// Throws InternalError where none has that field.
 const Option& training_option(std::string_view field);
@@ -206,6 +159,10 @@ void check_training_spec(const TrainingSpec& spec);
 
 /// Meaning, range and default in one line.
 std::string option_help(const Option& option);
+/// The brief meaning with the default in brackets.
+std::string option_brief(const Option& option);
+/// The form of a value: N, SIZE, {bf16,fp8}.
+std::string option_value(const Option& option);
 /// The flag of a field: `--micro-batch` for `micro_batch`.
 std::string field_flag(std::string field);
 std::string option_flag(const Option& option);

@@ -17,7 +17,7 @@ TEST_CASE("pages: a heat map's cells are the predictions of its settings", "[win
     driver.open(small_scenario());
     ExplorePage& page = window.pages().explore();
     window.pages().setCurrentWidget(&page);
-    const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
+    const HeatAxis batch{varied_option(training_option("batch")), {8, 16}};
     REQUIRE(batch.number.key == "batch");
     const auto numbers = varied_numbers(Schedule("streamed"));
     const auto memory = std::find_if(numbers.begin(), numbers.end(), [](const auto& number) {

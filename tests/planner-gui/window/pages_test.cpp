@@ -169,8 +169,8 @@ TEST_CASE("pages: what is of an earlier scenario is marked, and no longer once i
     driver.open(small_scenario());
     const Found found(window);
     const auto marked = [](QWidget& page) { return !page.findChild<OutdatedNote*>()->isHidden(); };
-    const HeatAxis batch{varied_option(training_options()[3]), {8, 16}};
-    const HeatAxis layers{varied_option(training_options()[4]), {1, 2}};
+    const HeatAxis batch{varied_option(training_option("batch")), {8, 16}};
+    const HeatAxis layers{varied_option(training_option("micro_batch")), {1, 2}};
     REQUIRE(batch.number.key == "batch");
     pages.explore().setMap(HeatMap(batch, layers, PointSettings::given));
     driver.finish(JobKind::explore,

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/plan/schedules/cluster.h"
+#include "sim/plan/schedules/llmq_memory.h"
+#include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -77,9 +80,9 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
         training.sequence = 64;
         return all.emplace_back(name, training).second;
     };
-    add("megatrain", Schedule("megatrain")).checkpoint_interval = 2;
+    add("megatrain", Schedule("megatrain")).own.of<MegaTrainOptions>().checkpoint_interval = 2;
     for (const Fork fork : {Fork::flatten, Fork::store, Fork::views})
-        add("megatrain's fork", Schedule("megatrain")).fork = fork;
+        add("megatrain's fork", Schedule("megatrain")).own.of<MegaTrainOptions>().fork = fork;
     for (const Recompute recompute : {Recompute::full, Recompute::none}) {
         add("resident", Schedule("resident")).recompute = recompute;
         add("fsdp-offload", Schedule("fsdp-offload")).recompute = recompute;
@@ -87,12 +90,12 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
     }
     for (const MomentPlacement moments : {MomentPlacement::device, MomentPlacement::host}) {
         TrainingSpec& training = add("llmq", Schedule("llmq"));
-        training.moments = moments;
+        training.own.of<LlmqOptions>().moments = moments;
         if (moments == MomentPlacement::host) training.checkpoints = CheckpointPlacement::host;
     }
     for (const Offload offload : {Offload::masters, Offload::weights, Offload::gradients}) {
         TrainingSpec& training = add("llmq", Schedule("llmq"));
-        training.offload = offload;
+        training.own.of<LlmqOptions>().offload = offload;
         training.compute = Compute::fp8;
     }
     for (const std::int64_t sub_group : {0, 1'000'000, 30'000'000}) {
@@ -102,7 +105,7 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
             for (const Clipping clipping : {Clipping::off, Clipping::exact}) {
                 TrainingSpec& training = add("superoffload", Schedule("superoffload"));
                 training.sub_group_elements = sub_group;
-                training.offload_percent = percent;
+                training_option("offload_percent").set(training, static_cast<double>(percent));
                 training.clipping = clipping;
             }
         }
@@ -117,7 +120,7 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
         for (const std::int64_t gpus : {1, 2, 16}) {
             for (const std::int64_t micro_batch : {1, 2}) {
                 TrainingSpec& training = add("cluster", Schedule("cluster"));
-                training.sharding = sharding;
+                training.own.of<ClusterOptions>().sharding = sharding;
                 training.gpus = gpus;
                 training.micro_batch = micro_batch;
             }
@@ -125,7 +128,7 @@ std::vector<std::pair<std::string, TrainingSpec>> settings() {
     }
     for (const Sharding sharding : {Sharding::full, Sharding::gradients}) {
         TrainingSpec& training = add("cluster with adapters", Schedule("cluster"));
-        training.sharding = sharding;
+        training.own.of<ClusterOptions>().sharding = sharding;
         training.gpus = 2;
         training.adapter_rank = 4;
     }

@@ -8,6 +8,9 @@
 
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/schedules/cluster.h"
+#include "sim/plan/schedules/llmq_memory.h"
+#include "sim/plan/schedules/roundpipe_layers.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -102,10 +105,13 @@ std::vector<Settings> all_settings() {
     add("zero3-offload in micro-batches", Schedule("zero3-offload")).micro_batch = 4;
     add("resident", Schedule("resident"));
     add("llmq", Schedule("llmq"));
-    add("llmq, moments on the host", Schedule("llmq")).moments = MomentPlacement::host;
-    add("llmq, gradients on the host", Schedule("llmq")).offload = Offload::gradients;
+    add("llmq, moments on the host", Schedule("llmq")).own.of<LlmqOptions>().moments =
+        MomentPlacement::host;
+    add("llmq, gradients on the host", Schedule("llmq")).own.of<LlmqOptions>().offload =
+        Offload::gradients;
     add("roundpipe", Schedule("roundpipe"));
-    add("roundpipe, update at once", Schedule("roundpipe")).update = Update::immediate;
+    add("roundpipe, update at once", Schedule("roundpipe")).own.of<RoundPipeOptions>().update =
+        Update::immediate;
     add("zero3-offload", Schedule("zero3-offload"));
     add("zero-infinity", Schedule("zero-infinity")).sub_group_elements = 100'000'000;
     add("superoffload", Schedule("superoffload")).sub_group_elements = 50'000'000;
@@ -117,7 +123,7 @@ std::vector<Settings> all_settings() {
         for (const std::int64_t gpus : {4, 8}) {
             TrainingSpec& training = add("cluster", Schedule("cluster"));
             training.gpus = gpus;
-            training.sharding = sharding;
+            training.own.of<ClusterOptions>().sharding = sharding;
             training.micro_batch = 1;
             all.back().name =
                 fmt::format("cluster of {}, sharding {}", gpus, static_cast<int>(sharding));

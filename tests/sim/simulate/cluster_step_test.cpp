@@ -1,5 +1,6 @@
 // Steps of a cluster: collectives take the time of their formula, also during compute.
 #include "sim/answers/predict/predict.h"
+#include "sim/plan/schedules/cluster.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/specs/machine/collective_time.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -20,7 +21,7 @@ Prediction predict_cluster(std::int64_t gpus, std::int64_t batch, const MachineS
     training.schedule = Schedule("cluster");
     training.gpus = gpus;
     training.batch = batch;
-    training.sharding = sharding;
+    training.own.of<ClusterOptions>().sharding = sharding;
     return predict(model, machine, training);
 }
 

@@ -1,6 +1,7 @@
 // `llmq` against measured steps (validation/llmq-h200.json), and what its options change.
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/validate/validation.h"
+#include "sim/plan/schedules/llmq_memory.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
@@ -56,7 +57,7 @@ TEST_CASE("llmq: device memory of three measured steps within 2%", "[simulate]")
     training.compute = Compute::fp8;
     CHECK(used("qwen2.5-7b", 32, training) == Approx(134.0e9).epsilon(0.02));
     training = training_of(Recompute::none);
-    training.moments = MomentPlacement::host;
+    training.own.of<LlmqOptions>().moments = MomentPlacement::host;
     CHECK(used("qwen2.5-14b", 64, training) == Approx(121.6e9).epsilon(0.02));
 }
 
@@ -75,7 +76,7 @@ TEST_CASE("llmq: what is recomputed or on the host costs time and spares device 
     const Prediction inputs_away = small(training);
     CHECK(device_peak(inputs_away) < device_peak(full));
     CHECK(inputs_away.step.seconds >= full.step.seconds);
-    training.moments = MomentPlacement::host;
+    training.own.of<LlmqOptions>().moments = MomentPlacement::host;
     const Prediction moments_away = small(training);
     CHECK(device_peak(moments_away) < device_peak(inputs_away));
     CHECK(moments_away.step.seconds > inputs_away.step.seconds);

@@ -4,6 +4,8 @@
 #include <span>
 
 #include "sim/answers/predict/predict.h"
+#include "sim/plan/schedules/cluster.h"
+#include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/findings.h"
 #include "sim/report/to_svg.h"
@@ -63,15 +65,16 @@ TEST_CASE("compare: every declared schedule of one machine is compared, as predi
 
 TEST_CASE("compare: an option goes to the systems that have it", "[compare]") {
     TrainingSpec asked = batch_of_4();
-    asked.checkpoint_interval = 2;
+    asked.own.of<MegaTrainOptions>().checkpoint_interval = 2;
     asked.buffer_depth = 3;
     const TrainingSpec ours = training_of(Schedule("streamed"), asked);
     CHECK(ours.buffer_depth == 3);
-    CHECK(ours.checkpoint_interval == TrainingSpec{}.checkpoint_interval);
+    CHECK(ours.own.of<MegaTrainOptions>().checkpoint_interval ==
+          TrainingSpec{}.own.of<MegaTrainOptions>().checkpoint_interval);
     const TrainingSpec theirs = training_of(Schedule("megatrain"), asked);
     CHECK(theirs.batch == 4);
     CHECK(theirs.buffer_depth == TrainingSpec{}.buffer_depth);
-    CHECK(theirs.checkpoint_interval == 2);
+    CHECK(theirs.own.of<MegaTrainOptions>().checkpoint_interval == 2);
     const std::string settings = settings_text(own_settings(theirs));
     CHECK_THAT(settings, ContainsSubstring("checkpoint_interval 2"));
     CHECK_THAT(settings, !ContainsSubstring("buffer_depth"));
@@ -79,7 +82,7 @@ TEST_CASE("compare: an option goes to the systems that have it", "[compare]") {
 
 TEST_CASE("compare: an option that no compared system has is refused", "[compare]") {
     TrainingSpec asked = batch_of_4();
-    asked.checkpoint_interval = 2;
+    asked.own.of<MegaTrainOptions>().checkpoint_interval = 2;
     const std::string message =
         input_error_of([&] { compare(small_model(), machine(), asked, {{Schedule("streamed")}}); });
     CHECK_THAT(message, ContainsSubstring("--checkpoint-interval is 2"));
@@ -94,7 +97,7 @@ TEST_CASE("compare: an option that no compared system has is refused", "[compare
                ContainsSubstring("a system that has it by --schedules streamed,") &&
                    ContainsSubstring(",llmq,") && !ContainsSubstring("--cluster"));
     TrainingSpec sharded;
-    sharded.sharding = Sharding::states;
+    sharded.own.of<ClusterOptions>().sharding = Sharding::states;
     CHECK_THAT(advice(sharded), ContainsSubstring("--cluster MACHINE:GPUS, or leave it out"));
 }
 

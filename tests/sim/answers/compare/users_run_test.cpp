@@ -3,6 +3,7 @@
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/predict/predict.h"
+#include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/answers/findings.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -40,7 +41,8 @@ TEST_CASE("compare: systems are compared as their users run them", "[compare]") 
         compare(eight_layers_of_14b(), h200(), asked, {schedules}, {}, {}, &free, true);
     // Ours runs the plan that it chooses; MegaTrain its own interval, not that of the fastest plan.
     CHECK(users.systems[0].report.step.seconds == fastest.systems[0].report.step.seconds);
-    CHECK(users.systems[1].report.asked.training.checkpoint_interval == 4);
+    CHECK(users.systems[1].report.asked.training.own.of<MegaTrainOptions>().checkpoint_interval ==
+          4);
     CHECK(users.systems[2].report.asked.training.recompute == Recompute::full);
     CHECK(fastest.systems[2].report.asked.training.recompute == Recompute::none);
     CHECK(users.systems[2].report.step.seconds > 1.1 * fastest.systems[2].report.step.seconds);
@@ -66,13 +68,15 @@ TEST_CASE("compare: systems are compared as their users run them", "[compare]") 
 
 TEST_CASE("compare: a given setting stays, and users cut a batch that does not fit", "[compare]") {
     TrainingSpec asked = four_sequences();
-    asked.checkpoint_interval = 2;
+    asked.own.of<MegaTrainOptions>().checkpoint_interval = 2;
     const std::set<std::string> given = {"batch", "checkpoint_interval"};
     const auto of_users = [&](const ModelSpec& model, const TrainingSpec& training) {
         return compare(model, h200(), training, {{Schedule("megatrain")}}, {}, {}, &given, true)
             .systems[0];
     };
-    CHECK(of_users(eight_layers_of_14b(), asked).report.asked.training.checkpoint_interval == 2);
+    CHECK(of_users(eight_layers_of_14b(), asked)
+              .report.asked.training.own.of<MegaTrainOptions>()
+              .checkpoint_interval == 2);
     asked.batch = 1024;
     const ComparedSystem cut = of_users(read_model("qwen2.5-14b"), asked);
     CHECK(cut.fits());

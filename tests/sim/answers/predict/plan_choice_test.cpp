@@ -7,6 +7,7 @@
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
+#include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/report/report.h"
 #include "sim/simulate/step_bounds.h"
 #include "sim/specs/model/read_model.h"
@@ -189,9 +190,10 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     CHECK(choice.settings.empty());
     asked.schedule = Schedule("megatrain");
     asked.resident_layers = 0;
-    asked.checkpoint_interval = 2;
+    asked.own.of<MegaTrainOptions>().checkpoint_interval = 2;
     CHECK(choose_plan(eight_layers(), machine, asked, {"checkpoint_interval"})
-              .training.checkpoint_interval == 2);
+              .training.own.of<MegaTrainOptions>()
+              .checkpoint_interval == 2);
 }
 
 TEST_CASE("plan choice: what it chooses beside layers kept on the host is valid", "[simulate]") {

@@ -1,4 +1,6 @@
 // Buffers and collectives of each GPU of a cluster, counted by hand, and settings that are refused.
+#include "sim/plan/schedules/cluster.h"
+
 #include <algorithm>
 
 #include "sim/plan/step_plan.h"
@@ -18,7 +20,7 @@ TrainingSpec training_of(std::int64_t gpus, Sharding sharding, std::int64_t micr
     TrainingSpec training;
     training.schedule = Schedule("cluster");
     training.gpus = gpus;
-    training.sharding = sharding;
+    training.own.of<ClusterOptions>().sharding = sharding;
     training.batch = 32;
     training.micro_batch = micro_batch;
     training.sequence = 256;

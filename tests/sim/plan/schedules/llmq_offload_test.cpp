@@ -1,4 +1,5 @@
 // Which bytes does `--offload` of LLMQ copy and keep? Counted by hand.
+#include "sim/plan/schedules/llmq_memory.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -24,8 +25,8 @@ StepPlan llmq_plan(Offload offload, Compute compute) {
     training.sequence = 64;
     training.recompute = Recompute::none;
     training.compute = compute;
-    training.moments = MomentPlacement::host;
-    training.offload = offload;
+    training.own.of<LlmqOptions>().moments = MomentPlacement::host;
+    training.own.of<LlmqOptions>().offload = offload;
     return plan_step(parse_generic_model("layers=4,hidden=512,heads=4,intermediate=1024,"
                                          "vocabulary=1000,tied=0"),
                      resolve_machine(read_machine_profile("rtx-4090")), training);

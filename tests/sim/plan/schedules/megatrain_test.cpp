@@ -1,6 +1,7 @@
 // Buffers of MegaTrain's schedule, counted by hand.
 #include <algorithm>
 
+#include "sim/plan/schedules/megatrain_memory.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/model/read_model.h"
@@ -69,7 +70,7 @@ TEST_CASE("megatrain: flash-attn's cross-entropy keeps the logits and no piece i
     const Bytes all = 2 * 1023 * 50000 * 2, piece = 2 * 128 * 50000 * 2;
     const Bytes input = 2 * 1024 * 512 * 2, table = 50000 * 512 * 2;
     CHECK(logits() == all + 3 * table);  // more than 3 pieces
-    training.flash_loss = 1;
+    training.own.of<MegaTrainOptions>().flash_loss = true;
     CHECK(logits() == all + 2 * input + 3 * table - piece);
     training.sequence = 128;  // one piece: nothing is added
     CHECK(logits() == 2 * 127 * 50000 * 2 + 2 * 128 * 512 * 2 + table);
@@ -85,7 +86,7 @@ StepPlan fork_plan(Fork fork) {
     training.schedule = Schedule("megatrain");
     training.batch = 1;
     training.sequence = 256;
-    training.fork = fork;
+    training.own.of<MegaTrainOptions>().fork = fork;
     return plan_step(
         parse_generic_model("layers=4,hidden=512,heads=4,intermediate=1024,vocabulary=1000"),
         resolve_machine(read_machine_profile("dgx-spark-gb10")), training);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/plan/schedules/roundpipe_layers.h"
 #include "sim/plan/schedules/roundpipe_stages.h"
 #include "sim/plan/step_plan.h"
 #include "sim/specs/machine/machine_profile.h"
@@ -27,7 +28,7 @@ StepPlan roundpipe_plan(std::int64_t gpus, Update update = Update::delayed,
     training.micro_batch = 2;
     training.passes = 2;
     training.sequence = 64;
-    training.update = update;
+    training.own.of<RoundPipeOptions>().update = update;
     return plan_step(parse_generic_model("layers=4,hidden=512,heads=4,intermediate=1024,"
                                          "vocabulary=1000,tied=0"),
                      resolve_machine(read_machine_profile(machine)), training);

@@ -18,7 +18,7 @@ TrainingSpec superoffload(std::int64_t percent, std::int64_t sub_group = 8 << 20
     TrainingSpec training;
     training.schedule = Schedule("superoffload");
     training.batch = 1;
-    training.offload_percent = percent;
+    training_option("offload_percent").set(training, static_cast<double>(percent));
     training.sub_group_elements = sub_group;
     return training;
 }

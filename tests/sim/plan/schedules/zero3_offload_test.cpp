@@ -105,7 +105,7 @@ TEST_CASE("zero3: without overlap_comm copies and modules have one stream", "[pl
     TrainingSpec training;
     training.schedule = Schedule("zero3-offload");
     training.batch = 1;
-    training.overlap_comm = 0;
+    training.own.of<Zero3Options>().overlap_comm = 0;
     const StepPlan plan =
         plan_step(parse_generic_model(kOneLayer),
                   resolve_machine(read_machine_profile("h200-sxm-pcie5")), training);
@@ -138,7 +138,7 @@ TEST_CASE("zero3: each of eight GPUs copies an eighth, and all gather and reduce
     training.batch = 8;
     const auto plan_on = [&](std::int64_t gpus, std::int64_t offload_params) {
         training.gpus = gpus;
-        training.offload_params = offload_params;
+        training.own.of<Zero3Options>().offload_params = offload_params;
         return plan_step(model, machine, training);
     };
     const StepPlan one = plan_on(1, 1), eight = plan_on(8, 1), kept = plan_on(8, 0);

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "sim/plan/schedules/megatrain_memory.h"
 #include "tests/sim/specs/model/input_error_of.h"
 
 namespace sluice {
@@ -59,7 +60,7 @@ TEST_CASE("training spec: every field is read into its member", "[plan]") {
     CHECK(spec.keep_last_layers == 6);
     CHECK(spec.deferred_layers == 3);
     CHECK(spec.checkpoints == CheckpointPlacement::host);
-    CHECK(spec.checkpoint_interval == 7);
+    CHECK(spec.own.of<MegaTrainOptions>().checkpoint_interval == 7);
     CHECK(spec.state_bytes == 8);
     CHECK(spec.optimizer_threads == 9);
     CHECK(spec.clipping == Clipping::exact);
@@ -282,6 +283,48 @@ TEST_CASE("training spec: megatrain refuses every option that it has not", "[pla
 TEST_CASE("training spec: streamed refuses what only megatrain has", "[plan]") {
     CHECK_THAT(check_error(R"({"checkpoint_interval": 8})"),
                ContainsSubstring("--checkpoint-interval is 8") && ContainsSubstring("streamed"));
+}
+
+TEST_CASE("training spec: a schedule's own options are read, and refused with ours", "[plan]") {
+    std::size_t own_options = 0;
+    for (const ScheduleRecord& record : schedule_table())
+        for (const Option& own : record.own_options) {
+            CAPTURE(own.field);
+            ++own_options;
+            const Option& option = training_option(own.field);
+            const TrainingSpec standard;
+            const double other = option.get(standard) == option.low ? option.high : option.low;
+            TrainingSpec set;
+            option.set(set, other);
+            const std::string text = fmt::format(
+                R"({{"schedule": "{}", "{}": {}}})", record.name, own.field,
+                option.choices.empty() ? option_text(set, option)
+                                       : fmt::format("\"{}\"", option_text(set, option)));
+            const TrainingSpec spec = parse(text);
+            CHECK(option.get(spec) == other);
+            CHECK(option.get(standard) != other);
+            TrainingSpec ours = spec;
+            ours.schedule = {};
+            CHECK(input_error_of([&] { check_training_spec(ours); }) ==
+                  fmt::format("{} is {}, which the schedule streamed does not have; leave it out",
+                              option_flag(option), option_text(set, option)));
+        }
+    CHECK(own_options == 11);
+}
+
+TEST_CASE("training spec: the own options of several schedules are kept side by side", "[plan]") {
+    const TrainingSpec spec = parse(
+        R"({"sharding": "none", "offload": "masters", "busy_experts": 3, "fork": "views",
+            "overlap_comm": 0, "offload_percent": 5})");
+    const std::map<std::string, std::string> expected = {
+        {"sharding", "none"}, {"offload", "masters"}, {"busy_experts", "3"},
+        {"fork", "views"},    {"overlap_comm", "0"},  {"offload_percent", "5"}};
+    for (const Option& option : training_options()) {
+        CAPTURE(option.field);
+        const auto set = expected.find(option.field);
+        CHECK(option_text(spec, option) ==
+              (set == expected.end() ? option_text(TrainingSpec{}, option) : set->second));
+    }
 }
 
 TEST_CASE("training spec: more micro-batches than can be planned are refused", "[plan]") {

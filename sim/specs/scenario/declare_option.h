@@ -1,0 +1,96 @@
+// How is an option declared on a field of TrainingSpec, or of a struct of a schedule's own options?
+#pragma once
+
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+#include "sim/specs/scenario/training_spec.h"
+
+namespace sluice {
+
+namespace declared {
+
+template <typename Field, typename Owner>
+Field field_of(Field Owner::*);
+template <typename Field, typename Owner>
+Owner owner_of(Field Owner::*);
+
+template <auto Member>
+using FieldOf = decltype(field_of(Member));
+template <auto Member>
+using OwnerOf = decltype(owner_of(Member));
+
+template <auto Member, typename Spec>
+auto& member_of(Spec& spec) {
+    if constexpr (std::is_same_v<OwnerOf<Member>, TrainingSpec>)
+        return spec.*Member;
+    else
+        return spec.own.template of<OwnerOf<Member>>().*Member;
+}
+
+}  // namespace declared
+
+/// The place of an option in lists; a schedule's own one precedes another.
+struct Listed {
+    OptionGroup group;
+    const char* before = "";
+};
+
+/// A whole number. `help`: empty where `brief` says all.
+template <auto Member>
+Option number_option(Listed place, const char* field, const char* unit, double low, double high,
+                     std::string brief, std::string help = {}) {
+    if (help.empty()) help = brief;
+    return {place.group,
+            field,
+            unit,
+            low,
+            high,
+            {},
+            std::move(brief),
+            std::move(help),
+            [](const TrainingSpec& spec) {
+                return static_cast<double>(declared::member_of<Member>(spec));
+            },
+            [](TrainingSpec& spec, double value) {
+                declared::member_of<Member>(spec) = static_cast<declared::FieldOf<Member>>(value);
+            },
+            place.before};
+}
+
+/// One of an enum's values, which are all from 0 on.
+template <auto Member>
+Option choice_option(
+    Listed place, const char* field,
+    std::initializer_list<std::pair<const char*, declared::FieldOf<Member>>> choices,
+    std::string brief, std::string help = {}) {
+    Option out = number_option<Member>(place, field, "", 0, static_cast<double>(choices.size()) - 1,
+                                       std::move(brief), std::move(help));
+    for (const auto& [name, value] : choices)
+        out.choices.push_back({name, static_cast<int>(value)});
+    return out;
+}
+
+template <auto Member>
+Option memory_option(Listed place, const char* field, std::string brief) {
+    constexpr double kLargest = 1e15;
+    Option out = number_option<Member>(place, field, "bytes", 0, kLargest, std::move(brief));
+    out.is_memory = true;
+    return out;
+}
+
+/// An option for which only some numbers of its range mean something.
+inline Option with_numbers(Option declared, std::string numbers) {
+    declared.numbers = std::move(numbers);
+    return declared;
+}
+
+/// An option whose 0 is no number of its unit.
+inline Option with_zero(Option declared, const char* zero) {
+    declared.zero = zero;
+    declared.help += std::string("; 0: ") + zero;
+    return declared;
+}
+
+}  // namespace sluice

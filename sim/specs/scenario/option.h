@@ -1,0 +1,41 @@
+// How is one option of a training described: name, type, range, values, meaning?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+struct TrainingSpec;
+
+/// One value of a choice and its index in the enum.
+struct Choice {
+    const char* name;
+    int value;
+};
+
+/// The task itself; where tensors wait and when work is done; the ways of other systems.
+enum class OptionGroup : std::uint8_t { task, placement, system };
+
+/// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), type, range, meaning.
+/// declare_option.h makes it from a field of TrainingSpec or of a schedule's own struct.
+struct Option {
+    OptionGroup group;
+    const char* field;
+    const char* unit;
+    double low, high;
+    std::vector<Choice> choices;  ///< empty: a number
+    std::string brief;            ///< the meaning, for one line of --help
+    std::string help;             ///< the whole meaning
+    double (*get)(const TrainingSpec&);
+    void (*set)(TrainingSpec&, double);
+    /// The option that a schedule's own one precedes in lists.
+    const char* before = "";
+    bool is_memory = false;       ///< accepts 80GB as well as a number
+    std::string numbers = {};     ///< in words, if only some of the range mean something
+    std::string zero = {};        ///< what 0 stands for: "the whole batch"; the help says it, too
+    const char* value_name = "";  ///< in --help; "": N, SIZE or the choices
+};
+
+}  // namespace sluice
