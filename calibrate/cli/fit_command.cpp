@@ -9,6 +9,7 @@
 #include "calibrate/cli/write_profile.h"
 #include "calibrate/measurement/measurements.h"
 #include "sim/base/json_object.h"
+#include "sim/command_line/help.h"
 
 namespace sluice {
 namespace {
@@ -32,10 +33,10 @@ void add_fit(CLI::App& app, Command& chosen, const std::string& out) {
                     "other times, with all cases or some (--only)")
         ->required();
     flags->out = out;
-    fit->add_option("--out", flags->out, "the profile to write")
+    add_option(*fit, {"--out", "FILE"}, flags->out, "the profile to write")
         ->capture_default_str()
         ->required(out.empty());
-    fit->add_option("--base", flags->base, kBaseHelp);
+    add_option(*fit, {"--base", "NAME"}, flags->base, kBaseHelp);
     fit->callback([&chosen, flags] {
         chosen = [flags] {
             check_profile_file(flags->out, flags->base);

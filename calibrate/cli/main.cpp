@@ -10,6 +10,7 @@
 #include "calibrate/transfer/transfer_profile.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/program.h"
 
 namespace sluice {
@@ -18,28 +19,28 @@ namespace {
 void add_measure(CLI::App& app, Command& chosen) {
     const auto flags = std::make_shared<MeasureFlags>();
     const auto list = std::make_shared<bool>(false);
-    app.add_option(
-        "--out", flags->out,
-        "the profile to write; the measurements go to measurements/ in its folder, after "
-        "each case. Earlier complete measurements are kept under another name; "
-        "unfinished ones are continued with --resume, never overwritten");
+    add_option(app, {"--out", "FILE"}, flags->out,
+               "the profile to write; the measurements go to measurements/ in its folder, after "
+               "each case. Earlier complete measurements are kept under another name; "
+               "unfinished ones are continued with --resume, never overwritten");
     app.add_flag("--quick", flags->quick, "fewer shapes and shorter repeats: 40 s, less certain");
-    app.add_option(
-           "--only", flags->only,
-           "measure these cases again (CASE[,CASE...]), keep the others, and fit all of them again")
+    add_option(
+        app, {"--only", "CASE"}, flags->only,
+        "measure these cases again (CASE[,CASE...]), keep the others, and fit all of them again")
         ->delimiter(',')
         ->allow_extra_args(false);
     app.add_flag("--resume", flags->resume,
                  "continue after an interruption: measure what is missing and, without --quick, "
                  "what was measured with it");
-    app.add_option("--base", flags->base, kBaseHelp);
-    app.add_option("--device", flags->device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-    app.add_option("--cpu-threads", flags->cpu_threads,
-                   "threads of the CPU's kernels, without a GPU; 0: half the CPUs")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--storage", flags->storage,
-                   "a folder on the disk to measure: a file of up to 2 GB is written there several "
-                   "times, and removed")
+    add_option(app, {"--base", "NAME"}, flags->base, kBaseHelp);
+    add_option(app, {"--device", "NAME"}, flags->device, "auto, cpu, cuda or cuda:N")
+        ->capture_default_str();
+    add_option(app, {"--cpu-threads"}, flags->cpu_threads,
+               "threads of the CPU's kernels, without a GPU; 0: half the CPUs")
+        ->check(CLI::NonNegativeNumber.description(""));
+    add_option(app, {"--storage", "FOLDER"}, flags->storage,
+               "a folder on the disk to measure: a file of up to 2 GB is written there several "
+               "times, and removed")
         ->capture_default_str();
     app.add_flag("--list", *list, "list the cases and how long they take");
     app.callback([&app, &chosen, flags, list] {
@@ -76,15 +77,13 @@ void add_transfer(CLI::App& app, Command& chosen) {
                                                  "Makes a profile for a machine that you do not "
                                                  "have, by scaling a measured one with datasheets");
     const auto flags = std::make_shared<TransferFlags>();
-    command
-        ->add_option("--from", flags->from, "a measured profile: a name of the library or a path")
+    add_option(*command, {"--from", "NAME"}, flags->from,
+               "a measured profile: a name of the library or a path")
         ->required();
-    command
-        ->add_option(
-            "--datasheet", flags->datasheet,
-            "the datasheet of the other machine, in the form of calibrate/transfer/b200.json")
+    add_option(*command, {"--datasheet", "FILE"}, flags->datasheet,
+               "the datasheet of the other machine, in the form of calibrate/transfer/b200.json")
         ->required();
-    command->add_option("--out", flags->out, "the profile to write")->required();
+    add_option(*command, {"--out", "FILE"}, flags->out, "the profile to write")->required();
     command->callback([&chosen, flags] { chosen = [flags] { return transfer(*flags); }; });
 }
 

@@ -13,6 +13,7 @@
 #include "calibrate/probe/cublaslt_products.h"
 #include "engine/device/device.h"
 #include "engine/machine/host_facts.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/program.h"
 #include "sim/specs/machine/library_match.h"
 
@@ -77,14 +78,14 @@ int main(int argc, char** argv) {
     flags->program = "sluice-probe";
     flags->has_trainer = false;
     flags->out = "sluice-probe.json";
-    app.add_option("--out", flags->out,
-                   "the profile to write; the measurements go to measurements/ in its folder")
+    sluice::add_option(app, {"--out", "FILE"}, flags->out,
+                       "the profile to write; the measurements go to measurements/ in its folder")
         ->capture_default_str();
-    app.add_option("--base", flags->base,
-                   std::string(sluice::kBaseHelp) +
-                       "; if it is not given, the machine of the library with this GPU");
-    app.add_option("--only", flags->only,
-                   "measure these cases (CASE[,CASE...]) and keep the others")
+    sluice::add_option(app, {"--base", "NAME"}, flags->base,
+                       std::string(sluice::kBaseHelp) +
+                           "; if it is not given, the machine of the library with this GPU");
+    sluice::add_option(app, {"--only", "CASE"}, flags->only,
+                       "measure these cases (CASE[,CASE...]) and keep the others")
         ->delimiter(',')
         ->allow_extra_args(false);
     app.callback([&app, &command, flags] {

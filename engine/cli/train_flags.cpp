@@ -11,6 +11,7 @@
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/output_files.h"
+#include "sim/command_line/help.h"
 
 namespace sluice {
 namespace {
@@ -29,6 +30,14 @@ auto one_of(const Names& names, std::string expected) {
                    ? std::string()
                    : fmt::format("\"{}\", expected {}", name, expected);
     };
+}
+
+/// Numbers that the option takes; --help-all says them.
+template <typename Number>
+CLI::Option* in_range(CLI::Option* option, Number low, Number high) {
+    const std::string text = option->get_description();
+    return option->check(CLI::Range(low, high).description(""))
+        ->description(described(text, fmt::format("{}; {} to {}", text, low, high)));
 }
 
 }  // namespace
@@ -53,29 +62,30 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
                    : text + " is no number from 0 on that fp32 can hold";
     };
     const auto add = [&](const char* name, auto& value, const char* help) {
-        return app.add_option(name, value, help)
-            ->group("Optimizer")
+        return add_option(app, {name, "N", "Optimizer"}, value, help)
             ->check(finite)
             ->capture_default_str();
     };
-    add("--steps", s.steps, "steps in total, including those before --resume")
-        ->check(CLI::Range(1, 1'000'000'000));
+    in_range(add("--steps", s.steps, "steps in total, including those before --resume"), 1,
+             1'000'000'000);
     add("--learning-rate", s.learning_rate, "peak learning rate")->check(above_zero);
-    add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate")
-        ->check(CLI::Range(0, 1'000'000'000));
+    in_range(add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate"), 0,
+             1'000'000'000);
     app.add_option_function<std::string>(
            "--lr-schedule",
            [&s](const std::string& name) {
                s.schedule = static_cast<LearningRateKind>(place_in(kLearningRateNames, name));
            },
            "learning rate after the warm-up: cosine, constant or linear")
+        ->type_name("{cosine,constant,linear}")
         ->group("Optimizer")
         ->check(one_of(kLearningRateNames, "cosine, constant or linear"))
         ->default_str("cosine");
-    add("--final-fraction", s.final_fraction, "share of the peak learning rate at the last step")
-        ->check(CLI::Range(0.0, 1.0));
-    add("--beta1", s.beta1, "AdamW's decay of the first moment")->check(CLI::Range(0.0, 0.999999));
-    add("--beta2", s.beta2, "AdamW's decay of the second moment")->check(CLI::Range(0.0, 0.999999));
+    in_range(add("--final-fraction", s.final_fraction,
+                 "share of the peak learning rate at the last step"),
+             0.0, 1.0);
+    in_range(add("--beta1", s.beta1, "AdamW's decay of the first moment"), 0.0, 0.999999);
+    in_range(add("--beta2", s.beta2, "AdamW's decay of the second moment"), 0.0, 0.999999);
     add("--epsilon", s.epsilon, "AdamW's epsilon")->check(above_zero);
     add("--weight-decay", s.weight_decay, "decoupled weight decay; norms and biases have none")
         ->check(zero_or_more);
@@ -85,8 +95,10 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
            [&s](const std::string& name) {
                s.on_spike = static_cast<OnSpike>(place_in(kOnSpikeNames, name));
            },
-           "at a spike of loss or norm: go-on, skip (the step changes nothing; needs --clipping "
-           "auto or exact) or stop")
+           described("at a spike of loss or norm; skip: the step changes nothing",
+                     "at a spike of loss or norm: go-on, skip (the step changes nothing; needs "
+                     "--clipping auto or exact) or stop"))
+        ->type_name("{go-on,skip,stop}")
         ->group("Optimizer")
         ->check(one_of(kOnSpikeNames, "go-on, skip or stop"))
         ->default_str("go-on");
@@ -112,44 +124,57 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
     const auto has_name = [](const std::string& text) {
         return std::string(text.empty() ? "is empty, expected a file or folder" : "");
     };
-    app.add_option("--data", s.data, "token shards (.bin), text files, or folders of them")
+    add_option(app, {"--data", "FILE", "Data"}, s.data,
+               "token shards (.bin), text files, or folders of them")
         ->required()
         ->check(has_name);
-    app.add_option("--validation", s.validation,
-                   "held-out data: its loss is found without training on it")
+    add_option(app, {"--validation", "FILE", "Data"}, s.validation,
+               "held-out data: its loss is found without training on it")
         ->check(has_name);
-    app.add_option("--validate-every", s.validate_every,
-                   "steps between two validation losses; there is one at the end, too")
-        ->check(CLI::Range(1, 1'000'000'000))
-        ->capture_default_str()
-        ->needs("--validation");
-    app.add_option("--plan", flags.plan,
-                   "a prediction of `sluice predict --json`: trains with its settings, and "
-                   "compares it with the measured step; given: trains with the options given; "
-                   "auto: the planner chooses, also where --resume would keep the plan of the "
-                   "checkpoint");
-    app.add_option("--machine", flags.scenario.given.machine.machine,
-                   "a name of `sluice machines`, or this machine's profile: trains as --plan does "
-                   "with the fastest plan for it, as sluice predict chooses it beside the options "
-                   "given; default: on a GPU, the machine of that list that is most like this one; "
-                   "after --resume it only predicts the plan of the checkpoint, unless --plan auto "
-                   "is given");
-    app.add_option("--load", s.load, "start from these safetensors (a file, an index, a folder)")
+    in_range(add_option(app, {"--validate-every", "N", "Data"}, s.validate_every,
+                        "steps between two validation losses; there is one at the end, too")
+                 ->capture_default_str()
+                 ->needs("--validation"),
+             1, 1'000'000'000);
+    add_option(app, {"--plan", "{FILE,given,auto}"}, flags.plan,
+               described("a prediction of `sluice predict --json`, the options given, or the "
+                         "fastest plan",
+                         "a prediction of `sluice predict --json`: trains with its settings, "
+                         "and compares it with the measured step; given: trains with the "
+                         "options given; auto: the planner chooses, also where --resume would "
+                         "keep the plan of the checkpoint"));
+    add_option(app, {"--machine", "NAME", "Model and machine"},
+               flags.scenario.given.machine.machine,
+               described("a name of `sluice machines`, or a profile, for which a plan is chosen "
+                         "[on a GPU, the one most like this]",
+                         "a name of `sluice machines`, or this machine's profile: trains as "
+                         "--plan does with the fastest plan for it, as sluice predict chooses "
+                         "it beside the options given; default: on a GPU, the machine of that "
+                         "list that is most like this one; after --resume it only predicts the "
+                         "plan of the checkpoint, unless --plan auto is given"));
+    add_option(app, {"--load", "FILE", "Checkpoints"}, s.load,
+               "start from these safetensors (a file, an index, a folder)")
         ->check(has_name);
-    app.add_option("--out", s.out, "folder of checkpoints")->check(has_name);
-    app.add_option("--save-every", s.save_every, "steps between checkpoints; 0: at the end")
-        ->check(CLI::Range(0, 1'000'000'000));
-    app.add_option("--keep", s.keep,
-                   "number of newest checkpoints that stay; older ones are removed")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    app.add_option(
-        "--save-memory", flags.save_memory,
-        "host memory, as in 16GiB, with which training goes on while a checkpoint is "
-        "written; 0: steps wait; default: half of what the plan leaves, as far as needed");
-    app.add_option("--grace", s.grace,
-                   "seconds from a signal to the end of the machine, as 30 of a spot machine: a "
-                   "checkpoint that takes longer is begun then only if there is no other")
+    add_option(app, {"--out", "FOLDER", "Checkpoints"}, s.out, "folder of checkpoints")
+        ->check(has_name);
+    in_range(add_option(app, {"--save-every", "N", "Checkpoints"}, s.save_every,
+                        "steps between checkpoints; 0: at the end"),
+             0, 1'000'000'000);
+    in_range(add_option(app, {"--keep", "N", "Checkpoints"}, s.keep,
+                        "number of newest checkpoints that stay; older ones are removed")
+                 ->capture_default_str(),
+             1, 1'000'000);
+    add_option(
+        app, {"--save-memory", "SIZE", "Checkpoints"}, flags.save_memory,
+        described("host memory of checkpoints that are written beside training",
+                  "host memory, as in 16GiB, with which training goes on while a checkpoint is "
+                  "written; 0: steps wait; default: half of what the plan leaves, as far as "
+                  "needed"));
+    add_option(app, {"--grace", "N", "Checkpoints"}, s.grace,
+               described("seconds from a signal to the end of a spot machine",
+                         "seconds from a signal to the end of the machine, as 30 of a spot "
+                         "machine: a checkpoint that takes longer is begun then only if there "
+                         "is no other"))
         ->check([](const std::string& text) {
             const double seconds = parse_number(text).value_or(0);
             return seconds >= 1e-3 && seconds <= 1e6
@@ -157,31 +182,36 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                        : text + " is no number of seconds from 0.001 to 1,000,000";
         });
     app.add_flag("--save-best", s.save_best,
-                 "save each step with a lower validation loss than all before, and keep the lowest "
-                 "as best in --out")
+                 described("save the step with the lowest validation loss as best in --out",
+                           "save each step with a lower validation loss than all before, and keep "
+                           "the lowest as best in --out"))
+        ->group("Checkpoints")
         ->needs("--validation");
-    app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out");
-    app.add_option("--device", s.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-    app.add_option("--precision", s.precision,
-                   "precision of activations: auto, bf16, or fp32 (CPU only)")
+    app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out")
+        ->group("Checkpoints");
+    add_option(app, {"--device", "NAME", "Model and machine"}, s.device,
+               "auto, cpu, cuda or cuda:N")
         ->capture_default_str();
-    app.add_option("--host-memory", s.host_memory,
-                   "host memory, as in 128GiB, if the system reports a wrong size");
-    app.add_option("--cpu-threads", s.cpu_threads,
-                   "threads of the CPU's kernels; 0: half the cores");
-    app.add_option("--log", s.log, "append one JSON object per step to this file")->group("Output");
-    app.add_option("--watch", s.watch,
-                   "folder of a page that shows the run in a browser, and of TensorBoard's files")
-        ->group("Output")
+    add_option(app, {"--precision", "{auto,bf16,fp32}", "Model and machine"}, s.precision,
+               "precision of activations: auto, bf16, or fp32 (CPU only)")
+        ->capture_default_str();
+    add_option(app, {"--host-memory", "SIZE", "Model and machine"}, s.host_memory,
+               "host memory, as in 128GiB, if the system reports a wrong size");
+    add_option(app, {"--cpu-threads", "N", "Model and machine"}, s.cpu_threads,
+               "threads of the CPU's kernels; 0: half the cores");
+    add_option(app, {"--log", "FILE", "Output"}, s.log,
+               "append one JSON object per step to this file");
+    add_option(app, {"--watch", "FOLDER", "Output"}, s.watch,
+               "folder of a page that shows the run in a browser, and of TensorBoard's files")
         ->check(has_name);
-    app.add_option("--dump-batches", s.dump_batches,
-                   "append each step's inputs and targets to this file, as raw int32")
-        ->group("Output");
-    app.add_option("--report", flags.report, "write the measured step as JSON")->group("Output");
-    app.add_option("--trace", flags.trace, "write its operations as a Chrome trace")
-        ->group("Output");
-    app.add_option("--timeline", flags.timeline, "write its lanes over time as SVG")
-        ->group("Output");
+    add_option(app, {"--dump-batches", "FILE", "Output"}, s.dump_batches,
+               "append each step's inputs and targets to this file, as raw int32");
+    add_option(app, {"--report", "FILE", "Output"}, flags.report,
+               "write the measured step as JSON");
+    add_option(app, {"--trace", "FILE", "Output"}, flags.trace,
+               "write its operations as a Chrome trace");
+    add_option(app, {"--timeline", "FILE", "Output"}, flags.timeline,
+               "write its lanes over time as SVG");
 }
 
 void check_files(const TrainFlags& flags) {

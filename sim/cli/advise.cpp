@@ -9,6 +9,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -147,29 +148,18 @@ int run_advise(const AdviseFlags& flags) {
 }
 
 void add_constraint_flags(CLI::App& command, AdviseFlags& flags) {
-    command
-        .add_option("--most-batch", flags.most_batch,
-                    "largest batch to choose [sequences]; default 1,024")
-        ->group("Constraints");
-    command
-        .add_option("--allow-state-bytes", flags.state_bytes,
-                    "smaller optimizer states that may be chosen: 8, 6, 5, 4 or several, as in 8,6")
-        ->group("Constraints");
-    command
-        .add_option("--tokens-per-s", flags.least_speed,
-                    "least tokens/s to accept; default: any speed")
-        ->group("Constraints");
-    command.add_option("--max-usd-per-hour", flags.most_usd, "leave out machines that cost more")
-        ->group("Constraints");
-    command
-        .add_option("--price", flags.prices,
-                    "NAME=DOLLARS an hour for a machine; default: the median of its rents")
-        ->group("Constraints");
-    command
-        .add_option(
-            "--knee", flags.knee,
-            "tokens/s that the smaller batch may lose against the best [percent]; default 2")
-        ->group("Constraints");
+    add_option(command, {"--most-batch", "N", "Constraints"}, flags.most_batch,
+               "largest batch to choose [sequences]; default 1,024");
+    add_option(command, {"--allow-state-bytes", "N[,N...]", "Constraints"}, flags.state_bytes,
+               "smaller optimizer states that may be chosen: 8, 6, 5, 4 or several, as in 8,6");
+    add_option(command, {"--tokens-per-s", "N", "Constraints"}, flags.least_speed,
+               "least tokens/s to accept; default: any speed");
+    add_option(command, {"--max-usd-per-hour", "N", "Constraints"}, flags.most_usd,
+               "leave out machines that cost more");
+    add_option(command, {"--price", "NAME=N", "Constraints"}, flags.prices,
+               "NAME=DOLLARS an hour for a machine; default: the median of its rents");
+    add_option(command, {"--knee", "N", "Constraints"}, flags.knee,
+               "tokens/s that the smaller batch may lose against the best [percent]; default 2");
 }
 
 }  // namespace
@@ -187,15 +177,13 @@ void add_advise(CLI::App& app, Command& chosen) {
     add_model_flags(*command, flags->scenario.given.model);
     add_machine_flags(*command, flags->scenario.given.machine);
     command->remove_option(command->get_option("--machine"));
-    command->add_option("--machine", flags->machines,
-                        "as for predict; from several, the fastest is chosen too");
+    add_option(*command, {"--machine", "NAME", "Model and machine"}, flags->machines,
+               "as for predict; from several, the fastest is chosen too");
     add_planned_too_flag(*command, flags->planned_too);
     add_workers_flag(*command, flags->workers);
     add_quotes_flag(*command, flags->scenario);
     add_constraint_flags(*command, *flags);
-    add_option_flags(*command, flags->scenario.given.training, [](const Option& option) {
-        return std::string(option.help) + "; if given, it is fixed";
-    });
+    add_option_flags(*command, flags->scenario.given.training, "; if given, it is fixed");
     add_json_flag(*command, flags->json);
 }
 

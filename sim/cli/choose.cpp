@@ -5,6 +5,7 @@
 #include "sim/base/input_error.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/progress_line.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
@@ -92,32 +93,36 @@ void add_choose(CLI::App& app, Command& chosen) {
                                               "Which machine should train that model, by when and "
                                               "for how much? Two alternatives, and why",
                                               run_choose);
-    take_models(command->add_option("--model", flags->model,
-                                    "a name of `sluice models` or its part, a size such as 70B, "
-                                    "or a path to a config.json"))
+    take_models(add_option(*command, {"--model", "NAME"}, flags->model,
+                           "a name of `sluice models` or its part, a size such as 70B, "
+                           "or a path to a config.json"))
         ->required();
-    command->add_option(
-        "--task", flags->task,
-        fmt::format("{} (default): {} tokens a step; {}: {}. Both train all "
-                    "parameters",
-                    task_name(Task::full_fine_tune), step_tokens_text(Task::full_fine_tune),
-                    task_name(Task::pretrain), step_tokens_text(Task::pretrain)));
-    command->add_option("--tokens", flags->tokens,
-                        "tokens of the run, as 500M or 2B; most: as many as --days and --budget "
-                        "allow; default 1B");
-    command->add_option("--seq", flags->seq, "tokens of a sequence; default 4096");
-    command->add_option("--days", flags->days, "days until the run must have ended; default: any");
-    command->add_option("--budget,--budget-usd", flags->budget,
-                        "dollars for the whole run; default: any");
-    command->add_option("--owned", flags->owned,
-                        "a machine that you have, a node with all its GPUs: it costs its "
-                        "electricity alone");
-    command->add_option("--owned-gpus", flags->owned_gpus,
-                        "GPUs of the owned machine; default: all of a node");
-    command->add_option("--owned-memory", flags->owned_memory,
-                        "its host memory, as 512GB; default: the machine's own");
+    add_option(*command,
+               {"--task", fmt::format("{{{},{}}}", task_name(Task::full_fine_tune),
+                                      task_name(Task::pretrain))},
+               flags->task,
+               fmt::format("{} (default): {} tokens a step; {}: {}. Both train all "
+                           "parameters",
+                           task_name(Task::full_fine_tune), step_tokens_text(Task::full_fine_tune),
+                           task_name(Task::pretrain), step_tokens_text(Task::pretrain)));
+    add_option(*command, {"--tokens"}, flags->tokens,
+               "tokens of the run, as 500M or 2B; most: as many as --days and --budget "
+               "allow; default 1B");
+    add_option(*command, {"--seq"}, flags->seq, "tokens of a sequence; default 4096");
+    add_option(*command, {"--days"}, flags->days,
+               "days until the run must have ended; default: any");
+    add_option(*command, {"--budget,--budget-usd"}, flags->budget,
+               "dollars for the whole run; default: any");
+    add_option(*command, {"--owned", "NAME"}, flags->owned,
+               "a machine that you have, a node with all its GPUs: it costs its "
+               "electricity alone");
+    add_option(*command, {"--owned-gpus"}, flags->owned_gpus,
+               "GPUs of the owned machine; default: all of a node");
+    add_option(*command, {"--owned-memory", "SIZE"}, flags->owned_memory,
+               "its host memory, as 512GB; default: the machine's own");
     const Option& compute = training_option("compute");
-    command->add_option(option_flag(compute), flags->compute, option_help(compute));
+    add_option(*command, {option_flag(compute), option_value(compute)}, flags->compute,
+               described(option_brief(compute), option_help(compute)));
     add_quotes_flag(*command, flags->money);
     add_json_flag(*command, flags->json);
 }

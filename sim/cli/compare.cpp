@@ -9,6 +9,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -107,19 +108,21 @@ void add_compare(CLI::App& app, Command& chosen) {
     command->get_option("--layers")
         ->description(
             "only the first N layers of the model; several numbers (4,8,16) show a trend");
-    command->add_option("--schedules", flags->schedules,
-                        "only these systems, as in streamed,megatrain; default: all, with "
-                        "zero-infinity only if the machine's storage is known. Options under "
-                        "Training apply to the systems that have them");
-    command->add_option("--cluster", flags->clusters,
-                        "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
-                        "everything in their memory; may be given several times");
+    add_option(*command, {"--schedules", "NAME[,NAME...]"}, flags->schedules,
+               described("only these systems; an option applies to those that have it [all]",
+                         "only these systems, as in streamed,megatrain; default: all, with "
+                         "zero-infinity only if the machine's storage is known. An option "
+                         "of a plan applies to the systems that have it"));
+    add_option(*command, {"--cluster", "MACHINE:GPUS", "Model and machine"}, flags->clusters,
+               "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
+               "everything in their memory; may be given several times");
     add_plan_flag(*command, flags->plan, true);
     add_quotes_flag(*command, flags->scenario);
     add_planned_too_flag(*command, flags->planned_too);
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per system")->group("Output");
-    command->add_option("--svg", flags->svg_file, "write a bar chart of tokens/s")->group("Output");
+    add_option(*command, {"--svg", "FILE", "Output"}, flags->svg_file,
+               "write a bar chart of tokens/s");
 }
 
 }  // namespace sluice

@@ -9,6 +9,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -118,13 +119,12 @@ void add_fit(CLI::App& app, Command& chosen) {
         "The largest model, batch or context; the least memory, link or cores; the cheapest "
         "machine",
         run_fit);
-    command
-        ->add_option("--find", flags->find,
-                     "batch, seq, layers or model: the largest; host-memory, hbm, link or cores: "
-                     "the least; machine: the cheapest of the library")
+    add_option(*command, {"--find", "NAME"}, flags->find,
+               "batch, seq, layers or model: the largest; host-memory, hbm, link or cores: "
+               "the least; machine: the cheapest of the library")
         ->required();
-    command->add_option("--tokens-per-s", flags->tokens_per_s,
-                        "least tokens/s to accept; default: any speed");
+    add_option(*command, {"--tokens-per-s"}, flags->tokens_per_s,
+               "least tokens/s to accept; default: any speed");
     command->add_flag(
         "--adjust", flags->adjust,
         "if the settings do not fit, also try the nearest ones that change only speed");
@@ -139,10 +139,8 @@ void add_fit(CLI::App& app, Command& chosen) {
         ->add_flag("--csv", flags->csv,
                    "one line per machine that reaches the goal (--find machine)")
         ->group("Output");
-    command
-        ->add_option("--svg", flags->svg_file,
-                     "write tokens/s over $ an hour and over $ a million tokens (--find machine)")
-        ->group("Output");
+    add_option(*command, {"--svg", "FILE", "Output"}, flags->svg_file,
+               "write tokens/s over $ an hour and over $ a million tokens (--find machine)");
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
+#include "sim/command_line/help.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/scenario/training_spec.h"
 
@@ -17,34 +18,37 @@ void add_json_flag(CLI::App& command, bool& json) {
 }
 
 void add_plan_flag(CLI::App& command, PlanFlag& flag, bool of_other_systems) {
-    command.add_option_function<std::string>(
-        "--plan",
-        [&flag, of_other_systems](const std::string& text) {
-            flag.as_users_run = of_other_systems && text == "users";
-            if (text != "given" && text != "auto" && !flag.as_users_run)
-                throw InputError(fmt::format("--plan is \"{}\", expected given{} or auto", text,
-                                             of_other_systems ? ", users" : ""));
-            flag.chosen = text != "given";
-        },
-        fmt::format(
-            "auto (default): chooses the recomputation, micro-batches and places of tensors "
-            "of the system's fastest step, unless flags give them; {}given{}: uses the "
-            "defaults",
-            of_other_systems ? "users: as the users of that system run it, by its own defaults and "
-                               "examples; "
-                             : "",
-            flag.chosen ? "" : " (default with --scenario)"));
+    const auto read = [&flag, of_other_systems](const std::string& text) {
+        flag.as_users_run = of_other_systems && text == "users";
+        if (text != "given" && text != "auto" && !flag.as_users_run)
+            throw InputError(fmt::format("--plan is \"{}\", expected given{} or auto", text,
+                                         of_other_systems ? ", users" : ""));
+        flag.chosen = text != "given";
+    };
+    command.add_option_function<std::string>("--plan", read)
+        ->description(described(
+            fmt::format("options that no flag gives: the fastest, {}or the defaults [auto]",
+                        of_other_systems ? "as users run it, " : ""),
+            fmt::format(
+                "auto (default): chooses the recomputation, micro-batches and places of tensors of "
+                "the system's fastest step, unless flags give them; {}given{}: uses the defaults",
+                of_other_systems ? "users: as the users of that system run it, by its own defaults "
+                                   "and examples; "
+                                 : "",
+                flag.chosen ? "" : " (default with --scenario)")))
+        ->type_name(of_other_systems ? "{auto,users,given}" : "{auto,given}");
 }
 
 void add_planned_too_flag(CLI::App& command, bool& planned_too) {
     command.add_flag("--planned-too", planned_too,
-                     "count systems that can be planned but that no program trains with today; "
-                     "without it they are shown but never chosen");
+                     described("count systems with which no program trains today",
+                               "count systems that can be planned but that no program trains with "
+                               "today; without it they are shown but never chosen"));
 }
 
 void add_workers_flag(CLI::App& command, int& workers) {
-    command.add_option("--workers", workers,
-                       "number of processes of a search; 0: one per processor (default)");
+    add_option(command, {"--workers"}, workers,
+               "number of processes of a search; 0: one per processor (default)");
 }
 
 void check_outputs(bool json, bool csv, const std::vector<OutputFlag>& files,

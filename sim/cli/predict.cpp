@@ -5,6 +5,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/report.h"
 #include "sim/report/table.h"
@@ -80,12 +81,10 @@ void add_predict(CLI::App& app, Command& chosen) {
     add_plan_flags(*command, flags->asked);
     add_owned_flag(*command, flags->asked.scenario);
     add_json_flag(*command, flags->json);
-    command
-        ->add_option("--trace", flags->trace_file,
-                     "write the operations as a Chrome trace (opens in Perfetto)")
-        ->group("Output");
-    command->add_option("--timeline", flags->timeline_file, "write the lanes over time as SVG")
-        ->group("Output");
+    add_option(*command, {"--trace", "FILE", "Output"}, flags->trace_file,
+               "write the operations as a Chrome trace (opens in Perfetto)");
+    add_option(*command, {"--timeline", "FILE", "Output"}, flags->timeline_file,
+               "write the lanes over time as SVG");
 }
 
 void add_explain(CLI::App& app, Command& chosen) {

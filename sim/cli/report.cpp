@@ -10,6 +10,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -161,14 +162,14 @@ void add_report(CLI::App& app, Command& chosen) {
         "Which machine to buy or rent for that model? One page with all its sources", run_report);
     add_scenario_flag(*command, flags->scenario);
     add_model_flags(*command, flags->scenario.given.model);
-    command->add_option("--machine", flags->machines, "as for predict; may be given several times");
-    command->add_option("--cluster", flags->clusters,
-                        "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
-                        "everything in their memory; may be given several times");
-    command->add_option(
-        "--by", flags->aim,
-        "the criterion of the best machine: the least cost per token (cost, default) or "
-        "the highest speed (speed)");
+    add_option(*command, {"--machine", "NAME", "Model and machine"}, flags->machines,
+               "as for predict; may be given several times");
+    add_option(*command, {"--cluster", "MACHINE:GPUS", "Model and machine"}, flags->clusters,
+               "MACHINE:GPUS, as in h100-sxm-pcie5:8: add that many of those GPUs with "
+               "everything in their memory; may be given several times");
+    add_option(*command, {"--by", "{cost,speed}"}, flags->aim,
+               "the criterion of the best machine: the least cost per token (cost, default) or "
+               "the highest speed (speed)");
     command->add_flag(
         "--advise", flags->advise,
         "search the best settings for each machine; settings given as flags stay fixed");
@@ -177,16 +178,13 @@ void add_report(CLI::App& app, Command& chosen) {
     add_workers_flag(*command, flags->workers);
     add_training_flags(*command, flags->scenario);
     add_money_flags(*command, flags->scenario);
-    command
-        ->add_option("--price", flags->prices,
-                     "NAME=DOLLARS an hour for a machine or a whole cluster, electricity included; "
-                     "may be given several times")
-        ->group("Money and energy");
-    command->add_option("--out", flags->out_file, "the HTML file to write")
-        ->required()
-        ->group("Output");
-    command->add_option("--date", flags->date, "date shown on the page; default: today")
-        ->group("Output");
+    add_option(*command, {"--price", "NAME=N", "Money and energy"}, flags->prices,
+               "NAME=DOLLARS an hour for a machine or a whole cluster, electricity included; "
+               "may be given several times");
+    add_option(*command, {"--out", "FILE", "Output"}, flags->out_file, "the HTML file to write")
+        ->required();
+    add_option(*command, {"--date", "DATE", "Output"}, flags->date,
+               "date shown on the page; default: today");
 }
 
 }  // namespace sluice

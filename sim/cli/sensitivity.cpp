@@ -3,6 +3,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
@@ -47,13 +48,13 @@ void add_sensitivity(CLI::App& app, Command& chosen) {
         "How much would more memory, a faster link, more cores or the next GPU gain here?",
         run_sensitivity);
     add_scenario_flags(*command, flags->scenario);
-    command->add_option("--next-gpu", flags->gpu,
-                        "a machine whose GPU is tried; default: the next one of the library");
+    add_option(*command, {"--next-gpu", "NAME"}, flags->gpu,
+               "a machine whose GPU is tried; default: the next one of the library");
     add_plan_flag(*command, flags->plan);
     add_quotes_flag(*command, flags->scenario);
     add_json_flag(*command, flags->json);
-    command->add_option("--svg", flags->svg_file, "write the gains as a tornado picture")
-        ->group("Output");
+    add_option(*command, {"--svg", "FILE", "Output"}, flags->svg_file,
+               "write the gains as a tornado picture");
 }
 
 }  // namespace sluice

@@ -14,6 +14,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 
 namespace sluice {
@@ -154,35 +155,36 @@ void add_sweep(CLI::App& app, Command& chosen) {
         run_sweep);
     PlannedScenario& given = flags->scenario.given;
     add_scenario_flag(*command, flags->scenario);
-    command->add_option("--sweep", flags->file,
-                        "a JSON file of lists: models, layers, machines, host_memory, set, and the "
-                        "options below; flags override it");
-    take_models(command->add_option("--model", flags->models, "models, as for predict"));
-    command->add_option("--layers", given.model.layers, "only the first N layers of each; a list");
-    command->add_flag("--untied", given.model.untied, "as for predict, for every model");
-    command->add_option("--machine", flags->machines, "machines, as for predict");
-    command->add_option("--host-memory", given.machine.host_memory,
-                        "host memory of each machine; a list, as in 512GB,1TB");
-    command->add_option("--set", given.machine.settings,
-                        "another value for a number of all machines");
-    add_option_flags(*command, given.training,
-                     [](const Option& option) { return std::string(option.help) + "; a list"; });
+    add_option(*command, {"--sweep", "FILE"}, flags->file,
+               "a JSON file of lists: models, layers, machines, host_memory, set, and the "
+               "options below; flags override it");
+    take_models(add_option(*command, {"--model", "NAME", "Model and machine"}, flags->models,
+                           "models, as for predict"));
+    add_option(*command, {"--layers", "N", "Model and machine"}, given.model.layers,
+               "only the first N layers of each; a list");
+    command->add_flag("--untied", given.model.untied, "as for predict, for every model")
+        ->group("Model and machine");
+    add_option(*command, {"--machine", "NAME", "Model and machine"}, flags->machines,
+               "machines, as for predict");
+    add_option(*command, {"--host-memory", "SIZE", "Model and machine"}, given.machine.host_memory,
+               "host memory of each machine; a list, as in 512GB,1TB");
+    add_option(*command, {"--set", "PATH=N", "Model and machine"}, given.machine.settings,
+               "another value for a number of all machines");
+    add_option_flags(*command, given.training, "; a list");
     command->add_flag("--all", flags->every_row,
                       "simulate every row that fits; default: only rows that could be the best of "
                       "their model, machine, schedule and sequence");
-    command->add_option("--bands", flags->bands,
-                        "rows with a 5 to 95% band: none, best (default) or simulated");
+    add_option(*command, {"--bands", "{none,best,simulated}"}, flags->bands,
+               "rows with a 5 to 95% band: none, best (default) or simulated");
     add_workers_flag(*command, flags->workers);
     command->add_flag("--csv", flags->csv, "one line per row (default)")->group("Output");
-    command
-        ->add_option("--columns", flags->columns,
-                     "only these columns, as in batch,tokens_per_s; default: all")
-        ->delimiter(',')
-        ->group("Output");
+    add_option(*command, {"--columns", "NAME", "Output"}, flags->columns,
+               "only these columns, as in batch,tokens_per_s; default: all")
+        ->delimiter(',');
     command->add_flag("--json", flags->json, "one line of JSON per row; keys carry units")
         ->group("Output");
-    command->add_option("--out", flags->out_file, "write to this file when all rows are known")
-        ->group("Output");
+    add_option(*command, {"--out", "FILE", "Output"}, flags->out_file,
+               "write to this file when all rows are known");
 }
 
 }  // namespace sluice

@@ -10,6 +10,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/report.h"
@@ -158,14 +159,14 @@ void add_validate(CLI::App& app, Command& chosen) {
                      "such as validation/published, name their machines")
         ->required();
     add_machine_flags(*command, flags->machine);
-    take_models(command->add_option(
-        "--model", flags->model, "the config.json for reports whose model name is not known here"));
-    command->add_option("--limit", flags->limit,
-                        "exit with status 1 if tokens/s of a run are off by more, as in 5%");
-    command->add_option("--limit-mean", flags->limit_mean,
-                        "the same for the mean error of tokens/s over all runs");
-    command->add_option("--limit-memory", flags->limit_memory,
-                        "the same for device and host memory of a run");
+    take_models(add_option(*command, {"--model", "FILE"}, flags->model,
+                           "the config.json for reports whose model name is not known here"));
+    add_option(*command, {"--limit", "N%"}, flags->limit,
+               "exit with status 1 if tokens/s of a run are off by more, as in 5%");
+    add_option(*command, {"--limit-mean", "N%"}, flags->limit_mean,
+               "the same for the mean error of tokens/s over all runs");
+    add_option(*command, {"--limit-memory", "N%"}, flags->limit_memory,
+               "the same for device and host memory of a run");
     add_json_flag(*command, flags->json);
     command->add_flag("--csv", flags->csv, "one line per run")->group("Output");
     command
@@ -174,22 +175,15 @@ void add_validate(CLI::App& app, Command& chosen) {
                    "the sum of its errors in duration, each times the share of the operation on "
                    "the critical path (mean of measured and predicted)")
         ->group("Output");
-    command
-        ->add_option("--worst", flags->worst,
-                     "how many single operations --operations lists; default 12")
-        ->check(CLI::Range(0, 100000))
-        ->group("Output");
-    command
-        ->add_option(
-            "--html", flags->html_file,
-            "write one page that needs no other file: tables, a scatter plot, one bar per run")
-        ->group("Output");
-    command->add_option("--svg", flags->svg_file, "write the scatter plot of tokens/s")
-        ->group("Output");
-    command
-        ->add_option("--overlay", flags->overlay_file,
-                     "for one run: write both timelines as a Chrome trace, lane by lane")
-        ->group("Output");
+    add_option(*command, {"--worst", "N", "Output"}, flags->worst,
+               "how many single operations --operations lists; default 12")
+        ->check(CLI::Range(0, 100000).description(""));
+    add_option(*command, {"--html", "FILE", "Output"}, flags->html_file,
+               "write one page that needs no other file: tables, a scatter plot, one bar per run");
+    add_option(*command, {"--svg", "FILE", "Output"}, flags->svg_file,
+               "write the scatter plot of tokens/s");
+    add_option(*command, {"--overlay", "FILE", "Output"}, flags->overlay_file,
+               "for one run: write both timelines as a Chrome trace, lane by lane");
 }
 
 }  // namespace sluice

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sim/base/input_error.h"
+#include "sim/command_line/help.h"
 
 namespace sluice {
 namespace {
@@ -174,6 +175,7 @@ int run_program(CLI::App& app, const Command& command, int argc, char** argv) {
     // A file at the limit of `ulimit -f` then is one that cannot be written.
     std::signal(SIGXFSZ, SIG_IGN);
     app.set_version_flag("--version", app.get_name() + " " + SLUICE_VERSION);
+    set_help(app);
     try {
         app.parse(argc, argv);
         return after_output(app, command());

@@ -23,7 +23,8 @@ std::string printable(std::string_view text);
 /// mistake.
 void say_after_success(std::string line);
 
-/// Parses the command line and runs `command`; returns the exit status. Adds --version.
+/// Parses the command line and runs `command`; returns the exit status. Adds --version and
+/// --help-all.
 int run_program(CLI::App& app, const Command& command, int argc, char** argv);
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/command_line/help.h"
 #include "sim/command_line/program.h"
 #include "sim/specs/model/read_model.h"
 #include "sim/specs/scenario/changed_scenario.h"
@@ -21,7 +22,8 @@ void add_money_flag(CLI::App& command, ScenarioFlags& flags, const MoneyOption& 
         given[option.field] = text;
     };
     command.add_option_function<std::string>(money_flag(option), set)
-        ->description(money_help(option))
+        ->description(described(money_brief(option), money_help(option)))
+        ->type_name(money_value(option))
         ->group("Money and energy");
     if (option.field == std::string_view("ownership"))
         command.add_flag_callback("--buy", [set] { set(ownership_name(Ownership::buy)); })
@@ -39,18 +41,25 @@ void add_scenario_flags(CLI::App& command, ScenarioFlags& flags) {
 }
 
 void add_scenario_flag(CLI::App& command, ScenarioFlags& flags) {
-    command.add_option("--scenario", flags.scenario_file,
-                       "FILE or FILE:NAME, a scenario of a project that the planner saved or of a "
-                       "page of `sluice report`; flags override it");
+    add_option(command, {"--scenario", "FILE[:NAME]"}, flags.scenario_file,
+               described("a scenario of a project or of a page; flags override it",
+                         "FILE or FILE:NAME, a scenario of a project that the planner saved "
+                         "or of a page of `sluice report`; flags override it"));
 }
 
 void add_model_flags(CLI::App& command, PlannedModel& given) {
-    take_models(command.add_option("--model", given.model,
-                                   "a name of `sluice models` or its part, a size such as 70B, "
-                                   "dense:layers=80,hidden=8192,..., or a path to a config.json"));
-    command.add_option("--layers", given.layers, "only the first N layers of the model");
-    command.add_flag("--untied", given.untied,
-                     "add a separate output projection to a model that ties it to the embedding");
+    take_models(
+        add_option(command, {"--model", "N", "Model and machine"}, given.model,
+                   described("a name of `sluice models`, a size as 70B, or a config.json",
+                             "a name of `sluice models` or its part, a size such as 70B, "
+                             "dense:layers=80,hidden=8192,..., or a path to a config.json")))
+        ->type_name("NAME");
+    add_option(command, {"--layers", "N", "Model and machine"}, given.layers,
+               "only the first N layers of the model");
+    command
+        .add_flag("--untied", given.untied,
+                  "add a separate output projection to a model that ties it to the embedding")
+        ->group("Model and machine");
 }
 
 CLI::Option* take_models(CLI::Option* option) {
@@ -62,31 +71,36 @@ CLI::Option* take_models(CLI::Option* option) {
 }
 
 void add_machine_flags(CLI::App& command, PlannedMachine& given) {
-    command.add_option("--machine", given.machine,
-                       "a name of `sluice machines`, optionally with a host memory size "
-                       "(h200-sxm-pcie5-1.5tb), or a path to a profile");
-    command.add_option("--host-memory", given.host_memory,
-                       "host memory of the machine, as 1.5TB or 128GiB");
-    command.add_option(
-        "--set", given.settings,
-        "another value for a number of the machine: PATH=NUMBER (see `sluice machines show`)");
+    add_option(command, {"--machine", "NAME", "Model and machine"}, given.machine,
+               described("a name of `sluice machines`, or a profile",
+                         "a name of `sluice machines`, optionally with a host memory size "
+                         "(h200-sxm-pcie5-1.5tb), or a path to a profile"));
+    add_option(command, {"--host-memory", "SIZE", "Model and machine"}, given.host_memory,
+               "host memory of the machine, as 1.5TB or 128GiB");
+    add_option(command, {"--set", "PATH=N", "Model and machine"}, given.settings,
+               described("another number of the machine (see `sluice machines show`)",
+                         "another value for a number of the machine: PATH=NUMBER (see "
+                         "`sluice machines show`)"));
 }
 
 void add_training_flags(CLI::App& command, ScenarioFlags& flags) {
-    command.add_option("--training", flags.training_file,
-                       "a JSON file of the options below; flags override it");
+    add_option(command, {"--training", "FILE"}, flags.training_file,
+               "a JSON file of the options below; flags override it");
     add_option_flags(command, flags.given.training);
 }
 
 void add_option_flags(CLI::App& command, std::map<std::string, std::string>& given,
-                      const std::function<std::string(const Option&)>& help) {
+                      const std::string& note) {
+    constexpr const char* kGroups[] = {"Task", "Placement", "System"};
     for (const Option& option : training_options())
         command
             .add_option_function<std::string>(
                 option_flag(option),
                 [&given, field = option.field](const std::string& text) { given[field] = text; },
-                help(option))
-            ->group("Training");
+                note.empty() ? described(option_brief(option), option_help(option))
+                             : described(option.brief, option.help + note))
+            ->type_name(option_value(option))
+            ->group(kGroups[static_cast<int>(option.group)]);
 }
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags) {
@@ -109,6 +123,7 @@ void add_owned_flag(CLI::App& command, ScenarioFlags& flags) {
                 given["ownership"] = text;
             },
             "own: the machine is yours, so that no rent is shown")
+        ->type_name("own")
         ->group("Money and energy");
 }
 

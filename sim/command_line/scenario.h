@@ -2,7 +2,6 @@
 // PlannedScenario as the planner's form.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,8 +38,9 @@ CLI::Option* take_models(CLI::Option* option);
 void add_machine_flags(CLI::App& command, PlannedMachine& given);
 /// --training and a flag for every option.
 void add_training_flags(CLI::App& command, ScenarioFlags& flags);
+/// `note` takes the place of range and default: "; a list".
 void add_option_flags(CLI::App& command, std::map<std::string, std::string>& given,
-                      const std::function<std::string(const Option&)>& help = option_help);
+                      const std::string& note = "");
 
 void add_money_flags(CLI::App& command, ScenarioFlags& flags);
 /// Adds --quotes, no other flag of money, for commands that choose plans and do not tell costs.

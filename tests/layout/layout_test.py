@@ -31,7 +31,7 @@ LINE_MAX_COLUMNS = 150
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 # Options of other programs that messages name, and CLI11's own.
-OTHER_OPTIONS = {"--cfg", "--cpunodebind", "--membind", "--sort", "--ulimit", "--help"}
+OTHER_OPTIONS = {"--cfg", "--cpunodebind", "--membind", "--sort", "--ulimit", "--help", "--help-all"}
 
 # Paths of one machine: a home, a temporary folder of somebody, a work folder.
 MACHINE_PATHS = re.compile(r"(?<![\w.~$}])/(home/(?!USER\b)\w+|Users/\w+|work/\w+|root/\w+)")

@@ -37,6 +37,19 @@ class CommandLine(unittest.TestCase):
             self.assertIsNone(run.poll())
             time.sleep(0.01)
 
+    def test_help_fits_on_two_screens_and_names_each_value(self):
+        for flag in ("--help", "--help-all"):
+            done = subprocess.run([PROGRAM, flag], capture_output=True, text=True, check=True)
+            lines = done.stdout.splitlines()
+            if flag == "--help":
+                self.assertLessEqual(len(lines), 100, done.stdout)
+                self.assertNotIn("checkpoint-interval", done.stdout)
+            self.assertLessEqual(max(map(len, lines)), 100, done.stdout)
+            for word in ("TEXT", "INT", "FLOAT"):
+                self.assertNotIn(word, done.stdout)
+            for option in ("--data FILE", "--steps N", "--resident-layers N", "--watch FOLDER"):
+                self.assertIn(option, done.stdout)
+
     def test_odd_numbers_are_refused(self):
         for name, value in (
             ("seed", "-1"),
