@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/device/device.h"
 #include "engine/layers/layer_layout.h"
 #include "engine/layers/workspace.h"
-#include "engine/device/device.h"
 #include "engine/optimizer/adamw.h"
 
 namespace sluice {

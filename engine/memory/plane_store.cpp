@@ -18,8 +18,7 @@ bool is_allocated(const Buffer& buffer) {
 }  // namespace
 
 PlaneStore::PlaneStore(const StreamedPlan& plan, Device& device, ThreadPool& pool)
-    : start_(plan.step.memory.buffers.size(), nullptr),
-      bytes_(plan.step.memory.buffers.size(), 0) {
+    : start_(plan.step.memory.buffers.size(), nullptr), bytes_(plan.step.memory.buffers.size(), 0) {
     const std::vector<Buffer>& buffers = plan.step.memory.buffers;
     const ArenaLayout layout = layout_arena(plan.step.memory);
     if (const auto meet = buffers_that_meet(plan.step.memory, layout))
@@ -55,8 +54,8 @@ char* BufferParts::take(Bytes bytes) {
     char* const here = next_;
     next_ += (bytes + alignment_ - 1) / alignment_ * alignment_;
     if (next_ > end_)
-        throw InternalError(fmt::format("a buffer of the plan is {} bytes too small for its parts",
-                                        next_ - end_));
+        throw InternalError(
+            fmt::format("a buffer of the plan is {} bytes too small for its parts", next_ - end_));
     return here;
 }
 

@@ -50,8 +50,7 @@ DeviceBuffers::DeviceBuffers(const ModelSpec& model, const TrainingSpec& trainin
     };
     Bytes slots = 0;
     for (int layer = 0; layer < layers_; ++layer) {
-        if (homes_.visits.has(layer))
-            visits_.push_back(block(layer, ids_.visits[visits_.size()]));
+        if (homes_.is_visiting(layer)) visits_.push_back(block(layer, ids_.visits[visits_.size()]));
         if (!homes_.is_resident(layer))
             slots = std::max(slots, (homes_.home(layer, Plane::weights).device_place() + 1) *
                                         weight_slot_bytes_);
@@ -89,7 +88,7 @@ Matrix DeviceBuffers::hidden(int layer, std::int64_t j) const {
 }
 
 Matrix DeviceBuffers::coming_back(int layer, std::int64_t j) const {
-    const std::int64_t turn = (layers_ - 1 - layer) * copies_.count() + copies_.of(j);
+    const std::int64_t turn = coming_back_turn(homes_, copies_, layer, j);
     const std::int64_t place = turn % 2 * copies_.largest() + copies_.place_of(j);
     const Matrix both{at(ids_.coming_back), type_, 2 * copies_.largest() * micro_tokens_, hidden_};
     return both.row_range(place * micro_tokens_, micro_tokens_);
@@ -104,8 +103,7 @@ Workspace DeviceBuffers::kept(Direction direction, int layer, std::int64_t j) co
     }
     const BufferId id = ids_.kept[static_cast<std::size_t>(layer)];
     if (id == kNoBuffer) return {nullptr, 0};
-    const KeptBesideVisit place =
-        homes_.kept_beside_visit(layer).value_or(KeptBesideVisit{});
+    const KeptBesideVisit place = homes_.kept_beside_visit(layer).value_or(KeptBesideVisit{});
     const Bytes part = bytes(id) / place.parts / of_a_pass_ / kPartAlignment * kPartAlignment;
     return {at(id) + (place.part * of_a_pass_ + j % of_a_pass_) * part, part};
 }
@@ -127,6 +125,7 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
         rows_of_batch.take(row_bytes);
         rows_out_ = rows_of_batch.take(row_bytes);
     }
+    const Bytes gradient_bytes = largest_slot(model, Compute::bf16);
     std::vector<char*> places;  // of gradients
     for (int layer = 0; layer < model.layer_count(); ++layer) {
         checkpoints_.push_back(homes.input_leaves(layer) ? checkpoints.take(row_bytes)
@@ -140,7 +139,7 @@ HostBuffers::HostBuffers(const ModelSpec& model, const TrainingSpec& training,
         const Home& gradient = homes.home(layer, Plane::gradient);
         const auto place = static_cast<std::size_t>(gradient.host_place);
         if (gradient.on_host() && place == places.size())
-            places.push_back(gradients.take(largest_slot(model, Compute::bf16)));
+            places.push_back(gradients.take(gradient_bytes));
         gradients_.push_back(gradient.on_host() ? places[place] : nullptr);
     }
     gradients_.push_back(planes.at(ids_.head_gradient));

@@ -225,7 +225,7 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
     // Their states leave the device on another lane, later.
     for (int layer = 0; layer < store_.layers() && updates(step) && !s.evaluates; ++layer)
-        if (homes_.visits.has(layer)) announce(layer);
+        if (homes_.is_visiting(layer)) announce(layer);
 }
 
 /// All parameters back to what they were, then the same step once more with known clipping.

@@ -63,7 +63,8 @@ double copy_rate(Device& device, Lane lane, void* to, const void* from, Bytes by
 }  // namespace
 
 std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuffers& buffers,
-                                    ThreadPool& pool, Device& device, std::int64_t least) {
+                                    char* gradients, ThreadPool& pool, Device& device,
+                                    std::int64_t least) {
     const std::vector<int> layers = layers_on_host(store);
     std::int64_t all = 0, largest = 0;
     for (const int layer : layers) {
@@ -71,19 +72,21 @@ std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuf
         largest = std::max(largest, store.block(layer).count);
     }
     if (all < least) return std::nullopt;
-    // Where the step's gradients will be; these buffers are not allocated yet.
-    const HostRegion gradients(kBf16 * largest, "gradients to measure this host with", pool,
-                               &device);
+    HostRegion own;  // where all of these layers' states visit the device
+    if (gradients == nullptr) {
+        own = HostRegion(kBf16 * largest, "gradients to measure this host with", pool, &device);
+        gradients = own.data();
+    }
     const int layer = layers.front();
     const Bytes bytes = kBf16 * store.block(layer).count;
     // A slot for codes is half as large as the layer's weights.
     const Bytes arriving = std::min(bytes, buffers.weight_slot_bytes());
     HostRates out;
-    out.adam = update_rate(store, layers, gradients.at<std::uint16_t>(0), pool);
+    out.adam = update_rate(store, layers, reinterpret_cast<std::uint16_t*>(gradients), pool);
     out.host_to_device = copy_rate(device, Lane::host_to_device, buffers.weight_slot(layer),
                                    store.block(layer).high, arriving);
-    out.device_to_host = copy_rate(device, Lane::device_to_host, gradients.data(),
-                                   buffers.gradient_slab(layer), bytes);
+    out.device_to_host =
+        copy_rate(device, Lane::device_to_host, gradients, buffers.gradient_slab(layer), bytes);
     return out;
 }
 

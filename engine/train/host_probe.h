@@ -14,10 +14,11 @@ inline constexpr std::int64_t kLeastProbed = std::int64_t{64} << 20;
 
 /// Measures for about a second, each rate alone, as a calibration does: AdamW on the layers that
 /// are on the host, one after another, so that they come from memory, and copies of one layer's
-/// weights. Empty if these layers have fewer than `least` parameters. Preconditions: all
-/// parameters, moments and device buffers are zero, and stay so; no lane is at work.
+/// weights. Empty if these layers have fewer than `least` parameters. `gradients`: page-locked
+/// memory for those of a layer; null: some is allocated meanwhile. Preconditions: all parameters,
+/// moments, gradients and device buffers are zero, and stay so; no lane is at work.
 std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuffers& buffers,
-                                    ThreadPool& pool, Device& device,
+                                    char* gradients, ThreadPool& pool, Device& device,
                                     std::int64_t least = kLeastProbed);
 
 }  // namespace sluice

@@ -185,14 +185,16 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
 }
 
 HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,
-                      const DeviceBuffers& buffers, ThreadPool& pool, Device& device) {
-    const HostRates rates = probe_host(store, buffers, pool, device).value_or(HostRates());
+                      const DeviceBuffers& buffers, char* gradients, ThreadPool& pool,
+                      Device& device) {
+    const HostRates rates =
+        probe_host(store, buffers, gradients, pool, device).value_or(HostRates());
     if (rates.known()) say(rates_text(expected, rates) + "\n");
     return rates;
 }
 
 ThreadPlacement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
-                        const Peak& host_peak, int optimizer_threads) {
+                              const Peak& host_peak, int optimizer_threads) {
     const Bytes host_bytes = host_peak.bytes;
     ThreadPlacement placement =
         choose_placement(host_facts, {device.numa_node, optimizer_threads, host_bytes});

@@ -61,10 +61,11 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint);
 
 /// Measures the host (probe_host) and says what that means for the expected step.
 HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,
-                      const DeviceBuffers& buffers, ThreadPool& pool, Device& device);
+                      const DeviceBuffers& buffers, char* gradients, ThreadPool& pool,
+                      Device& device);
 
 /// Chooses the threads' CPUs, and prints them and warnings about the host.
 ThreadPlacement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
-                        const Peak& host_peak, int optimizer_threads);
+                              const Peak& host_peak, int optimizer_threads);
 
 }  // namespace sluice

@@ -35,7 +35,7 @@ void WholeRun::prepare() {
     const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
     refuse_misfit(plan, host_memory_hint(host_facts_, host_peak.bytes).value_or(another));
     const ThreadPlacement placement = place_threads(host_facts_, device_facts_, host_peak,
-                                              static_cast<int>(training_.optimizer_threads));
+                                                    static_cast<int>(training_.optimizer_threads));
     if (settings_.grace) {
         checkpoints_->measure_disk(training_.state_bytes);
         const Seconds step = settings_.expected ? settings_.expected->step : 0;
@@ -77,8 +77,8 @@ void WholeRun::allocate() {
         model_, section_blocks(model_, static_cast<int>(training_.state_bytes), plan_, *planes_),
         plan_.homes.resident_sections(), planes_->at(plan_.buffers.host.staging), *pool_, *device_);
     if (settings_.expected && settings_.expected->rates)
-        host_rates_ =
-            rates_today(*settings_.expected->rates, *store_, *device_buffers_, *pool_, *device_);
+        host_rates_ = rates_today(*settings_.expected->rates, *store_, *device_buffers_,
+                                  planes_->at(plan_.buffers.host.gradients), *pool_, *device_);
     start_parameters();
     step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *planes_, *store_,
                                            *device_buffers_, *device_, *pool_);

@@ -37,6 +37,12 @@ class CopiesOfAPass {
     std::int64_t micro_batches_, largest_ = 1;
 };
 
+/// Checkpoints that come back use two places in turn: how many come before the micro-batch's?
+inline std::int64_t coming_back_turn(const Placement& homes, const CopiesOfAPass& copies, int layer,
+                                     std::int64_t micro_batch) {
+    return (homes.sections.layers - 1 - layer) * copies.count() + copies.of(micro_batch);
+}
+
 /// Kept tensors that leave use two places on the device in turn, in forward and again in backward:
 /// how many copies of this pass and direction come before that of the micro-batch? Precondition:
 /// the layer keeps on the host.

@@ -168,7 +168,8 @@ TEST_CASE("parameter store: takes the bytes a parameter that its precision says"
         training.state_bytes = state_bytes;
         const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
         const auto planned = [&](BufferId id) {
-            return static_cast<double>(plan.step.memory.buffers[static_cast<std::size_t>(id)].bytes);
+            return static_cast<double>(
+                plan.step.memory.buffers[static_cast<std::size_t>(id)].bytes);
         };
         const double each =
             (planned(plan.buffers.host.weights) + planned(plan.buffers.host.states)) / parameters;

@@ -58,8 +58,7 @@ Bytes room_of_parts(const StreamedPlan& plan) {
 
 }  // namespace
 
-TEST_CASE("allocated memory: of 40 random plans, exactly that of device and host",
-          "[run]") {
+TEST_CASE("allocated memory: of 40 random plans, exactly that of device and host", "[run]") {
     std::mt19937 random(11);
     for (int i = 0; i < 40; ++i) {
         const bool tied = i % 2 == 1;

@@ -64,8 +64,8 @@ TEST_CASE("device buffers: so does each streamed layer's slot, apart from the ot
                 const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
                 const std::unique_ptr<Device> device = make_cpu_device(1);
                 ThreadPool pool(1);
-            const PlaneStore planes(plan, *device, pool);
-            const DeviceBuffers buffers(model, training, plan, planes);
+                const PlaneStore planes(plan, *device, pool);
+                const DeviceBuffers buffers(model, training, plan, planes);
                 const auto weights = static_cast<std::size_t>(plan.buffers.weight_slots);
                 const Bytes planned = plan.step.memory.buffers[weights].bytes;
                 const auto slot_of = [&](std::int64_t streamed) {

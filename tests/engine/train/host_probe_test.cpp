@@ -35,6 +35,10 @@ struct BeforeParameters {
         out.compute = out.stream_weights = stream_weights;
         return out;
     }
+    std::optional<HostRates> probe(std::int64_t least = kLeastProbed) {
+        return probe_host(store, buffers, planes.at(plan.buffers.host.gradients), pool, *device,
+                          least);
+    }
     bool all_zero() const {
         for (int section = 0; section < store.sections(); ++section) {
             const ParameterBlock& block = store.block(section);
@@ -67,7 +71,7 @@ TEST_CASE("host probe: zeros stay zeros at any precision of the states", "[train
     for (const std::int64_t state_bytes : {12, 8, 6}) {
         CAPTURE(state_bytes);
         BeforeParameters before(state_bytes, 1);
-        const auto rates = probe_host(before.store, before.buffers, before.pool, *before.device, 1);
+        const auto rates = before.probe(1);
         REQUIRE(rates);
         CHECK(rates->known());
         CHECK(rates->host_to_device > 0);
@@ -79,7 +83,7 @@ TEST_CASE("host probe: zeros stay zeros at any precision of the states", "[train
 TEST_CASE("host probe: a host with few or no layers is not measured", "[train]") {
     for (const std::int64_t resident : {0, 4}) {
         BeforeParameters before(12, resident);
-        CHECK_FALSE(probe_host(before.store, before.buffers, before.pool, *before.device));
+        CHECK_FALSE(before.probe());
     }
 }
 
@@ -91,7 +95,7 @@ TEST_CASE("host probe: copies stay within the slot of one layer", "[train]") {
         const auto bytes = before.buffers.weight_slot_bytes();
         REQUIRE(next == static_cast<char*>(before.buffers.weight_slot(0)) + bytes);
         std::fill_n(next, bytes, char{1});
-        REQUIRE(probe_host(before.store, before.buffers, before.pool, *before.device, 1));
+        REQUIRE(before.probe(1));
         CHECK(std::all_of(next, next + bytes, [](char byte) { return byte == 1; }));
     }
 }
