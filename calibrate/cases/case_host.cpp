@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/machine/thread_placement.h"
 #include "engine/machine/system_files.h"
+#include "engine/machine/thread_placement.h"
 #include "engine/optimizer/adamw.h"
 #include "sim/base/mixed_bits.h"
 

@@ -49,11 +49,10 @@ void add_scenario_flag(CLI::App& command, ScenarioFlags& flags) {
 
 void add_model_flags(CLI::App& command, PlannedModel& given) {
     take_models(
-        add_option(command, {"--model", "N", "Model and machine"}, given.model,
+        add_option(command, {"--model", "NAME", "Model and machine"}, given.model,
                    described("a name of `sluice models`, a size as 70B, or a config.json",
                              "a name of `sluice models` or its part, a size such as 70B, "
-                             "dense:layers=80,hidden=8192,..., or a path to a config.json")))
-        ->type_name("NAME");
+                             "dense:layers=80,hidden=8192,..., or a path to a config.json")));
     add_option(command, {"--layers", "N", "Model and machine"}, given.layers,
                "only the first N layers of the model");
     command

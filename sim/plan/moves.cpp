@@ -68,7 +68,7 @@ std::int64_t most_layers_kept(const Asked& asked) {
 }
 
 bool host_is_short(const Asked& a) {
-    return check_fit(plan_step(a.model, a.machine, a.training), a.machine, a.training)
+    return check_fit(plan_memory(a.model, a.machine, a.training), a.machine, a.training)
                .host.shortfall() > 0;
 }
 

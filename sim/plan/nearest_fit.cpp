@@ -22,7 +22,7 @@ bool keeps_the_rules(const TrainingSpec& training) {
 }
 
 Fit fit_of_plan(const Asked& asked, const TrainingSpec& training, Gaps gaps = Gaps::until_it_fits) {
-    return check_fit(plan_step(asked.model, asked.machine, training), asked.machine, training,
+    return check_fit(plan_memory(asked.model, asked.machine, training), asked.machine, training,
                      gaps);
 }
 

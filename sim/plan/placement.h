@@ -43,7 +43,6 @@ struct Home {
     bool exists() const { return at != At::nowhere; }
     bool on_device() const { return at == At::device; }
     bool on_host() const { return at == At::host; }
-    bool operator==(const Home&) const = default;
 };
 
 /// Who updates a section's parameters, and when. Else it is as soon as its gradients are complete.
@@ -54,7 +53,6 @@ struct Updater {
     bool beside_forward = false;  ///< of the next step, unless it waits for the norm
     bool moments_later = false;   ///< the moments beside the next backward
     bool may_be_ahead = false;    ///< of the norm, in a step that expects that nothing is clipped
-    bool operator==(const Updater&) const = default;
 };
 
 /// A layer's tensors for backward that have the place of another layer's visiting states.
@@ -73,7 +71,6 @@ struct Visits {
     /// One a visit: the first of the layers whose kept tensors have its place; it and those after
     /// it keep everything on the device. The last visit has the last ones. Empty: none.
     std::vector<std::optional<int>> first_kept;
-    bool has(int layer) const { return layer >= first && layer < first + count; }
 };
 
 /// The homes of all planes of a model under one training. Sections as in `Sections`.
@@ -96,7 +93,9 @@ class Placement {
         return !is_resident(section) && update(section).by == Updater::By::gpu;
     }
     /// Backward of the layer computes nothing again.
-    bool keeps_everything(int layer) const { return home(layer, Plane::kept_feed_forward).exists(); }
+    bool keeps_everything(int layer) const {
+        return home(layer, Plane::kept_feed_forward).exists();
+    }
     bool keeps_on_host(int layer) const { return home(layer, Plane::kept_feed_forward).on_host(); }
     /// The tensors that backward of the layer computes again.
     Recompute recompute(int layer) const;
@@ -106,7 +105,8 @@ class Placement {
     }
     /// It waits on the host, which has layer 0's, the embedding rows, if it gathers them.
     bool input_leaves(int layer) const {
-        return home(layer, Plane::input).on_host() && (layer > 0 || is_resident(sections.embedding()));
+        return home(layer, Plane::input).on_host() &&
+               (layer > 0 || is_resident(sections.embedding()));
     }
     /// The host has codes of the layer's weights, and these are copied to the device.
     bool arrives_as_codes(int section) const {

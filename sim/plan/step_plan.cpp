@@ -7,6 +7,7 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/arena_layout.h"
 #include "sim/plan/placement.h"
+#include "sim/plan/waits.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -123,6 +124,13 @@ void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training
 
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training) {
+    StepPlan out = plan_memory(model, machine, training);
+    derive_waits(out);
+    return out;
+}
+
+StepPlan plan_memory(const ModelSpec& model, const MachineSpec& machine,
+                     const TrainingSpec& training) {
     check_plan_inputs(model, machine, training);
     check_gpu_products(machine, training);
     return training.schedule->plan(model, machine, training);

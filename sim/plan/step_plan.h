@@ -96,6 +96,10 @@ void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
                    const TrainingSpec& training);
 
+/// The same without what operations wait for: enough to ask what memory it takes, and sooner.
+StepPlan plan_memory(const ModelSpec& model, const MachineSpec& machine,
+                     const TrainingSpec& training);
+
 /// Bytes that device or host offer to a plan: capacity less context or system, or the budget if
 /// that is smaller.
 Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier);

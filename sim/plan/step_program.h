@@ -149,7 +149,7 @@ struct Operation {
     std::int32_t micro_batch = 0;       ///< the first of `micro_batches`
     std::int32_t micro_batches = 1;     ///< that follow each other, with `kernels` for each of them
     std::vector<Dependency> waits_for;  ///< on other lanes; its own lane is in order anyway
-    BufferUses uses;            ///< of buffers that are alive while it runs
+    BufferUses uses;                    ///< of buffers that are alive while it runs
     /// Indices of StepProgram::kernel_lists, run one after another.
     std::vector<std::int32_t> kernels;
     double kernel_runs = 1;       ///< of each of them; a mean over GPUs may be no whole number
@@ -177,6 +177,7 @@ struct StepProgram {
     std::vector<KernelList> kernel_lists;  ///< shared by operations of equal layers
     std::vector<Operation> operations;     ///< a valid order of execution: every dependency points
                                            ///< back, or to the previous step
+    bool waits_to_derive = false;          ///< from what operations read and write: derive_waits()
     Flops flops() const;                   ///< executed by one step
 };
 

@@ -2,15 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace sluice {
 namespace {
 
 /// The latest operation of each lane, as an index into two steps that follow each other; -1: none.
-using Latest = std::array<OperationId, kLaneCount>;
+/// With room for whole vector registers.
+using Latest = std::array<OperationId, (kLaneCount + 3) / 4 * 4>;
 constexpr Latest none() {
     Latest out{};
     out.fill(-1);
+    return out;
+}
+/// Of those that are needed and not known to have ended; -1: none is.
+OperationId latest_unknown(const Latest& needed, const Latest& known) {
+    OperationId out = -1;
+    for (std::size_t lane = 0; lane < needed.size(); ++lane)
+        out = std::max(out, needed[lane] > known[lane] ? needed[lane] : -1);
     return out;
 }
 void join(Latest& into, const Latest& other) {
@@ -40,10 +49,11 @@ class ArenaOrder {
                     Latest& needed) const {
         const OfBuffer& of = of_buffer_[static_cast<std::size_t>(buffer)];
         if (of.first[lane] != operation) return;
-        for (std::size_t l = 0; l < needed.size(); ++l) {
-            if (of.ended[l] >= 0) needed[l] = std::max(needed[l], of.ended[l] + step * count_);
-            if (step > 0) needed[l] = std::max(needed[l], of.ended_in_step_before[l]);
-        }
+        // Only the second step's waits count.
+        if (step == 0) return join(needed, of.ended);
+        join(needed, of.ended_in_step_before);
+        for (std::size_t l = 0; l < needed.size(); ++l)
+            needed[l] = std::max(needed[l], of.ended[l] >= 0 ? of.ended[l] + count_ : -1);
     }
 
   private:
@@ -147,8 +157,7 @@ class WaitsOfStep {
         if (use.as == BufferUse::As::holds || first < 0) return;
         for (std::int32_t i = 0; i < use.parts; ++i) {
             Part& part = parts_[static_cast<std::size_t>(first + use.part + i)];
-            if (part.written >= 0)
-                needed[part.lane] = std::max(needed[part.lane], part.written);
+            if (part.written >= 0) needed[part.lane] = std::max(needed[part.lane], part.written);
             if (use.as == BufferUse::As::writes) {
                 join(needed, part.read);
                 part = {id, static_cast<std::uint8_t>(lane), none()};
@@ -172,16 +181,9 @@ class WaitsOfStep {
         Latest known = lane_done_[lane];
         needed[lane] = -1;
         // The latest first: it may imply others.
-        while (true) {
-            const auto latest = std::ranges::max_element(needed);
-            const OperationId on = *latest;
-            if (on < 0) break;
-            const auto of = static_cast<std::size_t>(latest - needed.begin());
-            *latest = -1;
-            if (on == id || known[of] >= on) continue;
+        for (OperationId on; (on = latest_unknown(needed, known)) >= 0;) {
             join(known, done_[static_cast<std::size_t>(on)]);
-            if (step == 1)
-                op.waits_for.push_back({on < count ? on : on - count, on < count});
+            if (step == 1) op.waits_for.push_back({on < count ? on : on - count, on < count});
         }
         known[lane] = id;
         done_[static_cast<std::size_t>(id)] = lane_done_[lane] = known;
@@ -198,6 +200,8 @@ class WaitsOfStep {
 
 }  // namespace
 
-void derive_waits(StepPlan& plan) { WaitsOfStep(plan).derive(); }
+void derive_waits(StepPlan& plan) {
+    if (std::exchange(plan.program.waits_to_derive, false)) WaitsOfStep(plan).derive();
+}
 
 }  // namespace sluice

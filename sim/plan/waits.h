@@ -11,7 +11,7 @@ namespace sluice {
 /// - the first use of a buffer that comes and goes in the device's arena after the last uses of
 ///   those whose lives ended before its own, since it may have their memory,
 /// in this step and after the step before. A lane's own operations are in order anyway.
-/// Precondition: the operations have no waits.
+/// Does nothing where StepProgram::waits_to_derive says that there are none.
 void derive_waits(StepPlan& plan);
 
 }  // namespace sluice

@@ -99,6 +99,8 @@ int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) 
 
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
                                           const TrainingSpec& training) {
+    if (program.waits_to_derive)
+        throw InternalError("a plan is timed before its waits are derived");
     std::vector<KernelCost> costs;
     std::vector<double> bytes;
     for (const KernelList& list : program.kernel_lists) {

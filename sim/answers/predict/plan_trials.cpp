@@ -39,7 +39,8 @@ PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound) 
     return {out, out.seconds / bound};
 }
 
-TimedTraining PlanTrials::timed(const Planned& one) {
+TimedTraining PlanTrials::timed(Planned one) {
+    one = with_waits(std::move(one));
     const TrainingSpec plain = plainest(one.training);
     const Simulated& step = simulated(one, plain, kNever);
     return {plain, step.seconds, step.seconds * bill_over_base(step.share)};
@@ -66,9 +67,10 @@ const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const Tra
 }
 
 void PlanTrials::bill_beside(const TimedTraining& base) {
-    const std::optional<Planned> one = space_.planned(base.training);
+    std::optional<Planned> one = space_.planned(base.training);
     if (!one) return;
-    bill_beside(simulated(*one, plainest(base.training), kNever).share);
+    bill_beside(
+        simulated(with_waits(*std::move(one)), plainest(base.training), kNever).share);
 }
 void PlanTrials::bill_beside(const NodeShare& base) {
     const auto bill = [&](const NodeShare& of) {
@@ -154,7 +156,8 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way, std::optional<std::int6
     if (!none_kept) return fastest;
     Planned with_all = space_.with_most(*none_kept, &TrainingSpec::resident_layers);
     const std::int64_t most = with_all.training.resident_layers;
-    const Tried last = try_one(space_.with_kept_layers(std::move(with_all), way.kept), 1);
+    const Tried last =
+        try_one(with_waits(space_.with_kept_layers(std::move(with_all), way.kept)), 1);
     const double nearer = std::min(first.over_bound, last.over_bound);
     const double over_bound = nearer == kNever ? 1 : (1 + nearer) / 2;
     struct Known {
@@ -180,13 +183,15 @@ TimedTraining PlanTrials::try_layers(const PlanWay& way, std::optional<std::int6
         TrainingSpec as_before = training;
         as_before.*way.kept = std::prev(entry)->second.most_kept;
         entry->second.most_kept = kept(as_before);
-        const std::optional<Planned> bounding = space_.planned(as_before);
+        std::optional<Planned> bounding = space_.planned(as_before);
         if (!bounding) return;
+        bounding = with_waits(*std::move(bounding));
         entry->second.billed = estimated(*bounding, over_bound).billed;
         if (could_gain(entry->second.billed)) {
             std::optional<Planned> one = bounding->fits ? bounding : space_.fitting(training);
             if (!one) return void(entry->second.billed = kNever);
-            if (!bounding->fits) one = space_.with_kept_layers(*std::move(one), way.kept);
+            if (!bounding->fits)
+                one = with_waits(space_.with_kept_layers(*std::move(one), way.kept));
             entry->second = {try_one(*one, over_bound).timed.billed, kept(one->training)};
         }
         if (entry->second.billed < known.at(best).billed) best = layers;

@@ -51,9 +51,9 @@ class PlanTrials {
     void bill_beside(const NodeShare& base);
     void bill_beside(const TimedTraining& base);
 
-    void try_plan(const Planned& one) { try_beyond(one, 1); }
+    void try_plan(Planned one) { try_beyond(with_waits(std::move(one)), 1); }
     /// Simulates it, whatever its bound.
-    TimedTraining timed(const Planned& one);
+    TimedTraining timed(Planned one);
     /// For a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);

@@ -5,6 +5,7 @@
 #include "sim/base/input_error.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
+#include "sim/plan/waits.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/simulate/step_bounds.h"
 #include "sim/specs/scenario/state_precision.h"
@@ -23,11 +24,16 @@ bool PlanSpace::may_try(Layers layers) const {
            !state_precision(asked_.state_bytes).has_scales();
 }
 
+Planned with_waits(Planned one) {
+    derive_waits(one.plan);
+    return one;
+}
+
 std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     begin_simulation();  // most plans are bounded only, and a newer question waits for their end
     try {
         check_training_spec(training);
-        Planned out{training, plan_step(model_, machine_, training)};
+        Planned out{training, plan_memory(model_, machine_, training)};
         const Fit fit = check_fit(out.plan, machine_, training, Gaps::until_it_fits);
         const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
         out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
@@ -117,6 +123,7 @@ std::optional<Planned> PlanSpace::with_needed_layers(const TrainingSpec& trainin
 /// Compute does the least with the fewest resident layers: they leave the most memory for kept
 /// ones, and the GPU updates them.
 PlanWay PlanSpace::way_from(Planned start, Layers kept) const {
+    start = with_waits(std::move(start));
     std::vector<FlowDemand> demands =
         operation_demands(start.plan.program, machine_, start.training);
     const Seconds at_least =

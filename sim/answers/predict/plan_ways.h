@@ -14,7 +14,7 @@ namespace sluice {
 /// A number of layers in a training.
 using Layers = std::int64_t TrainingSpec::*;
 
-/// A training that keeps the rules, and its plan.
+/// A training that keeps the rules, and its plan; without waits until it is timed (with_waits()).
 struct Planned {
     TrainingSpec training;
     StepPlan plan;
@@ -22,6 +22,8 @@ struct Planned {
     double spare_bytes = 0;  ///< of the memory that layers fill; below 0: short
     Bytes host_peak = 0;
 };
+
+Planned with_waits(Planned one);
 
 /// A choice of what backward computes again and of the tables' places, with the fewest resident
 /// layers and the most kept ones.

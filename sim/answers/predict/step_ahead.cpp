@@ -56,12 +56,12 @@ class AheadSearch {
             .step;
     }
     bool has_room(const TrainingSpec& training) const {
-        return check_fit(plan_step(model_, machine_, training), machine_, training).leaves_room();
+        return check_fit(plan_memory(model_, machine_, training), machine_, training).leaves_room();
     }
     /// More than a GPU's part of the host's memory may be billed.
     Bytes most_host(const TrainingSpec& training) const {
         const Bytes now =
-            check_fit(plan_step(model_, machine_, training), machine_, training).host.peak.bytes;
+            check_fit(plan_memory(model_, machine_, training), machine_, training).host.peak.bytes;
         const auto all = static_cast<double>(machine_.host.memory_capacity);
         return std::max(now, static_cast<Bytes>(all / std::max(1.0, machine_.host.gpus)));
     }

@@ -124,7 +124,7 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
     choices.insert(choices.begin(), asked);
     std::optional<std::pair<TrainingSpec, Seconds>> best;
     for (const TrainingSpec& training : choices) {
-        const Fit fit = check_fit(plan_step(model, machine, training), machine, training);
+        const Fit fit = check_fit(plan_memory(model, machine, training), machine, training);
         if (&training == choices.data() ? !fit.fits() : !fit.leaves_room()) continue;
         const Seconds step = predict(model, machine, training).step.seconds;
         if (!best || step < kWorthChanging * best->second) best = {training, step};
@@ -138,7 +138,7 @@ std::optional<Prediction> fastest_nearby(const ModelSpec& model, const MachineSp
 std::optional<Prediction> not_slower(const ModelSpec& model, const MachineSpec& changed,
                                      const TrainingSpec& base, std::optional<Prediction> found) {
     if (found && changed_settings(base, found->asked.training).empty()) return found;
-    if (!check_fit(plan_step(model, changed, base), changed, base).fits()) return found;
+    if (!check_fit(plan_memory(model, changed, base), changed, base).fits()) return found;
     const Seconds step = predict(model, changed, base).step.seconds;
     if (found && step >= found->step.seconds) return found;
     return predict(model, changed, base, {.band = Wanted::Band::always});

@@ -12,8 +12,8 @@ void place_kept_attention(const ModelSpec& model, const TrainingSpec& t, Placeme
         const bool saved = p.home(layer, Plane::input).at != Home::At::nowhere;
         const int rank = t.saves_half() ? layer / 2 + (saved ? layers / 2 : 0) : layer;
         Home& home = p.home(layer, Plane::kept_attention);
-        if (home.at == Home::At::nowhere && (t.recompute == Recompute::keep_attention ||
-                                             rank >= layers - t.keep_attention_layers))
+        if (home.at == Home::At::nowhere &&
+            (t.recompute == Recompute::keep_attention || rank >= layers - t.keep_attention_layers))
             home = {Home::At::device};
     }
 }

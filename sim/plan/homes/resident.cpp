@@ -20,7 +20,8 @@ void place_resident(const ModelSpec&, const TrainingSpec& t, Placement& p) {
 }  // namespace
 
 HomeKind resident_homes() {
-    return {.place = place_resident, .count = LayerCount{"resident_layers", &TrainingSpec::resident_layers}};
+    return {.place = place_resident,
+            .count = LayerCount{"resident_layers", &TrainingSpec::resident_layers}};
 }
 
 }  // namespace sluice

@@ -151,8 +151,8 @@ class RoundPipe {
         const double a_token =
             layers > 0 ? (layers - 1) * saved + megatrain_backward_temporaries(model_) : 0;
         const auto block_tokens = static_cast<double>(block_.tokens());
-        BufferUses out = {build_.device_buffer(
-            "activations of a stage", Kind::activations, block_tokens * a_token)};
+        BufferUses out = {build_.device_buffer("activations of a stage", Kind::activations,
+                                               block_tokens * a_token)};
         if (stage.end == static_cast<int>(layers_.size()))
             out.push_back(build_.device_buffer(
                 "logits of a chunk", Kind::loss,

@@ -82,7 +82,7 @@ class Streamed {
         if (t_.clipping == Clipping::speculative)
             build_.assume("a step whose clipping factor changes runs twice, which is not counted");
         StepPlan step = build_.finish();
-        derive_waits(step);
+        step.program.waits_to_derive = true;
         return {std::move(step), std::move(homes_), std::move(buffers_)};
     }
 
@@ -94,7 +94,7 @@ class Streamed {
     };
 
     bool resident(int section) const { return homes_.is_resident(section); }
-    bool visiting(int layer) const { return homes_.visits.has(layer); }
+    bool visiting(int layer) const { return homes_.is_visiting(layer); }
     const Home& home(int section, Plane plane) const { return homes_.home(section, plane); }
     double parameters(int layer) const { return parameters_[kind_of(model_, layer)]; }
     double head_buffer_bytes() const { return table_bytes(model_) + hidden_bytes(model_); }
@@ -105,7 +105,7 @@ class Streamed {
 
     const StreamedKernels& kernels(int layer) const {
         const std::vector<StreamedKernels>& lists =
-            homes_.arrives_as_codes(layer)             ? kernels_of_arrived_
+            homes_.arrives_as_codes(layer)       ? kernels_of_arrived_
             : home(layer, Plane::codes).exists() ? kernels_with_codes_
                                                  : kernels_;
         return lists[kind_of(model_, layer)];
@@ -170,8 +170,7 @@ class Streamed {
         return reads(buffers_.weight_slots, home(layer, Plane::weights).device_place());
     }
     BufferUse of_input(BufferUse::As as, int layer, const Group& group) const {
-        return {as, input(layer), layer == 0 ? group.first : group.first % of_a_pass_,
-                group.count};
+        return {as, input(layer), layer == 0 ? group.first : group.first % of_a_pass_, group.count};
     }
     BufferUse writes_hidden(const Group& group) const {
         return writes(buffers_.hidden_gradient, group.first, group.count);
@@ -186,8 +185,8 @@ class Streamed {
         return {as, buffers_.host.checkpoints, place * t_.micro_batches() + group.first,
                 group.count};
     }
-    /// The place of what the layer keeps for backward. Two places of kept tensors that leave are used
-    /// in turn by copies of a pass, in forward and again in backward.
+    /// The place of what the layer keeps for backward. Two places of kept tensors that leave are
+    /// used in turn by copies of a pass, in forward and again in backward.
     BufferUse of_kept(BufferUse::As as, Direction direction, int layer, const Group& group) const {
         if (!homes_.keeps_on_host(layer))
             return {as, buffers_.kept[static_cast<std::size_t>(layer)], 0, 1};
@@ -208,12 +207,11 @@ class Streamed {
         return {as, buffers_.host_states(homes_, section), section, 1};
     }
     BufferUse of_host_gradient(BufferUse::As as, int section) const {
-        if (section == sections_.head())
-            return {as, buffers_.host.head_gradient, 0, 1};
+        if (section == sections_.head()) return {as, buffers_.host.head_gradient, 0, 1};
         return {as, buffers_.host.gradients, home(section, Plane::gradient).host_place, 1};
     }
     BufferUse coming_back(BufferUse::As as, int layer, const Group& group) const {
-        const std::int64_t turn = (layers_ - 1 - layer) * copies_.count() + copies_.of(group.first);
+        const std::int64_t turn = coming_back_turn(homes_, copies_, layer, group.first);
         return {as, buffers_.coming_back, turn % 2, 1};
     }
 
@@ -269,7 +267,8 @@ class Streamed {
         if (in_slots == layers_) head_weights_in();
     }
 
-    /// The rows of the batch's tokens and its targets; or its tokens, whose rows the device gathers.
+    /// The rows of the batch's tokens and its targets; or its tokens, whose rows the device
+    /// gathers.
     void tokens_in() {
         const bool gathers = resident(sections_.embedding());
         const double bytes = gathers ? token_index_bytes(model_, t_) : input_bytes(model_, t_);
@@ -278,8 +277,7 @@ class Streamed {
         Operation copy = copy_operation(bytes + 4 * tokens(t_) + documents,
                                         {writes(buffers_.targets), writes(buffers_.documents)});
         if (gathers)
-            copy = also_using(std::move(copy),
-                              {writes(buffers_.token_index), reads(kStepOutcome)});
+            copy = also_using(std::move(copy), {writes(buffers_.token_index), reads(kStepOutcome)});
         else
             copy = also_using(std::move(copy), {writes_all_rows(), reads(buffers_.host.rows, 0)});
         build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, std::move(copy));
@@ -318,13 +316,12 @@ class Streamed {
             {of_input(BufferUse::As::reads, layer, group), writes(buffers_.forward_workspace),
              layer + 1 < layers_ ? of_input(BufferUse::As::writes, layer + 1, group)
                                  : writes_hidden(group),
-             of_kept(BufferUse::As::writes, Direction::forward, layer, group),
-             reads_weights(layer), reads(buffers_.documents)});
+             of_kept(BufferUse::As::writes, Direction::forward, layer, group), reads_weights(layer),
+             reads(buffers_.documents),
+             // The head's weights may arrive while the last layers in slots run.
+             layer >= layers_ - static_cast<int>(t_.buffer_depth) ? streamed_head() : kNoBuffer,
+             layer == 0 && group.first == 0 ? writes(buffers_.sums) : BufferUse()});
         set_micro_batches(op, group);
-        // The head's weights may arrive while the last layers in slots run.
-        if (layer >= layers_ - static_cast<int>(t_.buffer_depth))
-            op.uses.push_back(streamed_head());
-        if (layer == 0 && group.first == 0) op.uses.push_back(writes(buffers_.sums));
         build_.add(OperationKind::forward, layer, std::move(op));
         if (layer + 1 < layers_ && homes_.input_leaves(layer + 1)) checkpoint_out(layer + 1, group);
         if (homes_.keeps_on_host(layer)) kept_out(layer, group);
@@ -348,11 +345,11 @@ class Streamed {
     void loss() {
         for (const Group& group :
              groups([&](std::int32_t j) { return !last_pass() || j + 1 < end(); })) {
-            Operation op = gpu_operation(
-                head_kernels_.loss,
-                {writes_hidden(group), writes(buffers_.head_weights), writes(buffers_.logits),
-                 writes(buffers_.head_gradient), reads(buffers_.targets),
-                 reads(resident_buffer(sections_.head()))});
+            Operation op =
+                gpu_operation(head_kernels_.loss,
+                              {writes_hidden(group), writes(buffers_.head_weights),
+                               writes(buffers_.logits), writes(buffers_.head_gradient),
+                               reads(buffers_.targets), reads(resident_buffer(sections_.head()))});
             set_micro_batches(op, group);
             if (model_.tied_embeddings)
                 op.uses.push_back(reads(resident_buffer(sections_.embedding())));
@@ -411,32 +408,32 @@ class Streamed {
     }
 
     void backward_micro_batches(int layer, const Group& group) {
-        Operation op = gpu_operation({kernels(layer).recompute[recompute(layer)],
-                                      kernels(layer).backward.of(homes_.keeps_everything(layer))},
-                                     {writes(buffers_.backward_workspace), writes_hidden(group),
-                                      streamed_head(), reads_weights(layer),
-                                      reads(buffers_.documents)});
+        input_back(layer, group);
+        kept_back(layer);
+        // A place in turn is taken when the last pass begins to add to the gradient.
+        const bool in_turn = home(layer, Plane::gradient).device_places > 0;
+        const bool takes_place = in_turn && last_pass() && group.first == begin();
+        Operation op = gpu_operation(
+            {kernels(layer).recompute[recompute(layer)],
+             kernels(layer).backward.of(homes_.keeps_everything(layer))},
+            {writes(buffers_.backward_workspace), writes_hidden(group), streamed_head(),
+             reads_weights(layer), reads(buffers_.documents),
+             buffers_.coming_back == kNoBuffer ? of_input(BufferUse::As::reads, layer, group)
+                                               : coming_back(BufferUse::As::reads, layer, group),
+             of_kept(BufferUse::As::reads, Direction::backward, layer, group),
+             ends_step(group) || takes_place ? of_gradient(BufferUse::As::writes, layer)
+                                             : BufferUse()});
         set_micro_batches(op, group);
         if (homes_.computes_input(layer)) {
             op.kernels.insert(op.kernels.begin(),
                               kernels(layer - 1).forward_again[recompute(layer - 1)]);
-            op = also_using(std::move(op),
-                            {of_input(BufferUse::As::reads, layer - 1, group),
-                             of_kept(BufferUse::As::reads, Direction::backward, layer - 1, group),
-                             reads_weights(layer - 1),
-                             of_input(BufferUse::As::writes, layer, group)});
+            op = also_using(
+                std::move(op),
+                {of_input(BufferUse::As::reads, layer - 1, group),
+                 of_kept(BufferUse::As::reads, Direction::backward, layer - 1, group),
+                 reads_weights(layer - 1), of_input(BufferUse::As::writes, layer, group)});
         }
         if (ends_step(group)) op.kernels.push_back(kernels(layer).finish_gradients);
-        // A place in turn is taken when the last pass begins to add to the gradient.
-        const bool in_turn = home(layer, Plane::gradient).device_places > 0;
-        if (ends_step(group) || (in_turn && last_pass() && group.first == begin()))
-            op.uses.push_back(of_gradient(BufferUse::As::writes, layer));
-        input_back(layer, group);
-        op.uses.push_back(buffers_.coming_back == kNoBuffer
-                              ? of_input(BufferUse::As::reads, layer, group)
-                              : coming_back(BufferUse::As::reads, layer, group));
-        kept_back(layer);
-        op.uses.push_back(of_kept(BufferUse::As::reads, Direction::backward, layer, group));
         build_.add(OperationKind::backward, layer, std::move(op));
         if (homes_.keeps_on_host(layer)) ++kept_backwards_;
     }
@@ -451,21 +448,20 @@ class Streamed {
     }
 
     void checkpoint_in(int layer, const Group& group) {
-        const BufferUse from =
-            homes_.input_leaves(layer) ? of_checkpoint(BufferUse::As::reads, layer, group)
-                                       : reads(buffers_.host.rows, 0);
+        const BufferUse from = homes_.input_leaves(layer)
+                                   ? of_checkpoint(BufferUse::As::reads, layer, group)
+                                   : reads(buffers_.host.rows, 0);
         build_.add(OperationKind::copy_checkpoint_in, layer,
-                   copy_of_checkpoint(group, {from, buffers_.coming_back == kNoBuffer
-                                                        ? of_input(BufferUse::As::writes, layer,
-                                                                   group)
-                                                        : coming_back(BufferUse::As::writes, layer,
-                                                                      group)}));
+                   copy_of_checkpoint(
+                       group, {from, buffers_.coming_back == kNoBuffer
+                                         ? of_input(BufferUse::As::writes, layer, group)
+                                         : coming_back(BufferUse::As::writes, layer, group)}));
     }
 
     Operation copy_of_kept(BufferUse::As on_device, Direction direction, int layer,
                            const Group& group) const {
-        const BufferUse::As as = on_device == BufferUse::As::reads ? BufferUse::As::writes
-                                                                   : BufferUse::As::reads;
+        const BufferUse::As as =
+            on_device == BufferUse::As::reads ? BufferUse::As::writes : BufferUse::As::reads;
         Operation op = copy_operation(
             group.count * kept_bytes(model_, homes_, layer).all() * micro_batch_tokens(t_),
             {of_kept(on_device, direction, layer, group),
@@ -515,10 +511,8 @@ class Streamed {
         // Codes are written while their weights are in the cache; a line is read before it is
         // written.
         constexpr double kCodeTraffic = 2;
-        const bool coded =
-            part != HostWork::adam_moments && homes_.arrives_as_codes(section);
-        const double traffic =
-            adam_part(part, t_.state_bytes).bytes() + (coded ? kCodeTraffic : 0);
+        const bool coded = part != HostWork::adam_moments && homes_.arrives_as_codes(section);
+        const double traffic = adam_part(part, t_.state_bytes).bytes() + (coded ? kCodeTraffic : 0);
         Operation op = host_operation(part, params * traffic,
                                       {of_host_gradient(BufferUse::As::reads, section),
                                        of_states(BufferUse::As::writes, section)});
@@ -612,8 +606,8 @@ class Streamed {
                        writes(buffers_.host.rows, 1)});
         // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B at the rate of a copy.
         on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes,
-                     {reads(buffers_.host.rows, 1), tied_gradient(),
-                      writes(buffers_.host.row_sums), writes(kStepOutcome)});
+                     {reads(buffers_.host.rows, 1), tied_gradient(), writes(buffers_.host.row_sums),
+                      writes(kStepOutcome)});
         const auto all = static_cast<double>(embedding_parameters(model_));
         const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
         update_rows(first);
@@ -627,8 +621,7 @@ class Streamed {
     /// The same without copies: only the sums of loss and norm leave.
     void embedding_on_device() {
         constexpr double kSumsOut = 16;
-        const BufferUse tied =
-            model_.tied_embeddings ? reads(buffers_.head_weights) : BufferUse();
+        const BufferUse tied = model_.tied_embeddings ? reads(buffers_.head_weights) : BufferUse();
         build_.add(OperationKind::embedding_backward, kEmbeddingLayer,
                    gpu_operation({embedding_kernels_.backward},
                                  {reads_all_hidden(), reads(buffers_.token_index), tied,
@@ -636,9 +629,9 @@ class Streamed {
         gradients_out(kEmbeddingLayer, kSumsOut, {reads(buffers_.sums), writes(kStepOutcome)});
         build_.add(OperationKind::clip_gradients, kEmbeddingLayer,
                    host_operation(HostWork::none, 0, {writes(kStepOutcome)}));
-        update_on_device(kEmbeddingLayer, embedding_kernels_.update,
-                         {reads(buffers_.row_gradients), tied,
-                          writes(resident_buffer(sections_.embedding()))});
+        update_on_device(
+            kEmbeddingLayer, embedding_kernels_.update,
+            {reads(buffers_.row_gradients), tied, writes(resident_buffer(sections_.embedding()))});
         if (updates_wait_for_norm()) return updates_after_norm();
         if (model_.tied_embeddings) update_head();
         deferred_updates();
@@ -668,11 +661,11 @@ class Streamed {
             const auto first =
                 homes_.visits.first_kept[static_cast<std::size_t>(layer - visits_begin())];
             if (std::min(first_on_host_, first.value_or(layers_)) != after) continue;
-            build_.add(OperationKind::copy_states_in, layer,
-                       copy_operation(state_bytes(t_) * parameters(layer),
-                                      {writes(visit(layer)),
-                                       of_weights(BufferUse::As::reads, layer),
-                                       of_states(BufferUse::As::reads, layer)}));
+            build_.add(
+                OperationKind::copy_states_in, layer,
+                copy_operation(state_bytes(t_) * parameters(layer),
+                               {writes(visit(layer)), of_weights(BufferUse::As::reads, layer),
+                                of_states(BufferUse::As::reads, layer)}));
         }
     }
 
@@ -734,7 +727,9 @@ std::vector<Phase> streamed_phases() {
 
 StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
                            const TrainingSpec& training, ClippedStep step, Form activations) {
-    return Streamed(model, machine, training, step, activations).plan();
+    StreamedPlan out = Streamed(model, machine, training, step, activations).plan();
+    derive_waits(out.step);
+    return out;
 }
 
 ScheduleRecord streamed_schedule() {
@@ -743,8 +738,12 @@ ScheduleRecord streamed_schedule() {
         .about =
             "Layers pass through the GPU and states stay on the host, so that large models "
             "fit; link and host can limit the speed.",
-        .plan = [](const auto& model, const auto& machine,
-                   const auto& training) { return plan_streamed(model, machine, training).step; },
+        .plan =
+            [](const auto& model, const auto& machine, const auto& training) {
+                return Streamed(model, machine, training, ClippedStep::waits, Form::bf16)
+                    .plan()
+                    .step;
+            },
         .options = {"passes",
                     "buffer_depth",
                     "gradient_slabs",

@@ -55,8 +55,9 @@ class StreamedDeclaration {
     }
     double parameters(int section) const {
         if (homes_.sections.is_layer(section)) return parameters_of_layer(model_, section);
-        return static_cast<double>(section == homes_.sections.head() ? head_parameters(model_)
-                                                                     : embedding_parameters(model_));
+        return static_cast<double>(section == homes_.sections.head()
+                                       ? head_parameters(model_)
+                                       : embedding_parameters(model_));
     }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
@@ -80,10 +81,9 @@ class StreamedDeclaration {
             projected = parameters(embedding);
         const double states = state_bytes(t_) - kBf16;
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        host().weights = build_.pinned("weights in bf16", Kind::weights,
-                                       kBf16 * (here - projected), sections);
-        host().embedding =
-            build_.on_host("embedding in bf16", Kind::weights, kBf16 * projected);
+        host().weights =
+            build_.pinned("weights in bf16", Kind::weights, kBf16 * (here - projected), sections);
+        host().embedding = build_.on_host("embedding in bf16", Kind::weights, kBf16 * projected);
         host().states = build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
                                        states * (here - visiting), sections);
         host().visiting_states =
@@ -98,14 +98,13 @@ class StreamedDeclaration {
     /// The head has an output projection even where it is tied.
     void declare_host_gradients() {
         const int head_section = homes_.sections.head();
-        const double head = homes_.is_resident(head_section)
-                                ? 0
-                                : table_bytes(model_) + hidden_bytes(model_);
+        const double head =
+            homes_.is_resident(head_section) ? 0 : table_bytes(model_) + hidden_bytes(model_);
         std::int64_t places = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
             if (home(layer, Plane::gradient).on_host())
-                places = std::max<std::int64_t>(places,
-                                                home(layer, Plane::gradient).host_place + 1);
+                places =
+                    std::max<std::int64_t>(places, home(layer, Plane::gradient).host_place + 1);
         const double layers = static_cast<double>(places) * largest_layer_bytes(model_);
         const bool held = homes_.update(head_section).after_norm;
         const Kind kind = held ? Kind::gradients : Kind::pinned_buffers;
@@ -125,8 +124,7 @@ class StreamedDeclaration {
             host().token_index =
                 build_.pinned("pinned token index", kPinned, token_index_bytes(model_, t_));
         } else {
-            host().rows =
-                build_.pinned("pinned embedding rows in and out", kPinned, 2 * batch, 2);
+            host().rows = build_.pinned("pinned embedding rows in and out", kPinned, 2 * batch, 2);
             host().row_sums = build_.on_host(
                 "embedding row gradients", Kind::gradients,
                 embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
@@ -279,8 +277,9 @@ class StreamedDeclaration {
         double largest_leaving = 0, leaving = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
             const bool leaves = homes_.keeps_on_host(layer);
-            const double bytes =
-                homes_.activation_scale() * kept_bytes(model_, homes_, layer).all() * tokens(t_) / static_cast<double>(t_.passes);
+            const double bytes = homes_.activation_scale() *
+                                 kept_bytes(model_, homes_, layer).all() * tokens(t_) /
+                                 static_cast<double>(t_.passes);
             if (leaves) largest_leaving = std::max(largest_leaving, bytes), leaving += bytes + room;
             BufferId& there = buffers_.kept.emplace_back(kNoBuffer);
             if (const auto place = homes_.kept_beside_visit(layer))
@@ -289,8 +288,7 @@ class StreamedDeclaration {
                 there = build_.device_buffer("kept for backward", Kind::activations, bytes, parts);
         }
         if (largest_leaving == 0) return;
-        host().kept = build_.pinned("kept for backward", Kind::activations, leaving,
-                                    homes_.kept_on_host * parts);
+        host().kept = build_.pinned("kept for backward", Kind::activations, leaving);
         const std::int64_t copied = CopiesOfAPass(t_).largest();
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer(
@@ -340,9 +338,8 @@ class StreamedDeclaration {
             std::min(static_cast<double>(t_.loss_chunk_tokens), micro_batch_tokens(t_));
         buffers_.logits = build_.device_buffer(
             "logits of a chunk, and its hidden state", Kind::loss,
-            homes_.activation_scale() *
-                (chunk * static_cast<double>(model_.vocabulary) * kBf16 +
-                 chunk * hidden_bytes(model_)));
+            homes_.activation_scale() * (chunk * static_cast<double>(model_.vocabulary) * kBf16 +
+                                         chunk * hidden_bytes(model_)));
         buffers_.head_gradient =
             build_.device_buffer("head gradient, summed in fp32", Kind::loss,
                                  2 * (table_bytes(model_) + hidden_bytes(model_)));

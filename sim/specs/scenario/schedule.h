@@ -50,6 +50,7 @@ struct ScheduleRecord {
     const char* about;  ///< what it does and what it trades, in one sentence
     /// The measured program, as named in rows of measurements; empty: none.
     const char* measured_system = "";
+    /// As plan_memory().
     StepPlan (*plan)(const ModelSpec&, const MachineSpec&, const TrainingSpec&);
     /// Fields of shared options that it has, in addition to those of every schedule.
     std::vector<std::string_view> options;

@@ -61,8 +61,9 @@ struct TrainingSpec {
     std::int64_t keep_last_layers = 0;  ///< last layers that keep everything for backward
     /// Others, evenly spread, that keep everything too, on the host.
     std::int64_t host_kept_layers = 0;
-    std::int64_t keep_attention_layers = 0;  ///< that keep attention's output; see recompute_of()
-    std::int64_t kept_bits = 16;             ///< of each number of gate and up where these are kept
+    std::int64_t keep_attention_layers =
+        0;                        ///< that keep attention's output; see homes/kept_attention.cpp
+    std::int64_t kept_bits = 16;  ///< of each number of gate and up where these are kept
     /// First layers whose weights and states stay on the device, where the GPU updates them.
     std::int64_t resident_layers = 0;
     ResidentTables resident_tables = ResidentTables::none;

@@ -104,8 +104,8 @@ TEST_CASE("the strip has a cell for each layer, by home", "[pictures]") {
     training.deferred_layers = 0;
     training.visiting_layers = 3;
     training.late_moment_layers = 19;
-    const Picture visits = homes_picture(*report, homes_of(model, training), ByteUnits::decimal,
-                                         {1000, 300, 13});
+    const Picture visits =
+        homes_picture(*report, homes_of(model, training), ByteUnits::decimal, {1000, 300, 13});
     CHECK_THAT(tooltip_of(visits, 6), ContainsSubstring("on the host, visit the device"));
     CHECK_THAT(tooltip_of(visits, 9), ContainsSubstring("moments beside the next backward"));
     CHECK(place_of(picture, 27)->right() <= picture.width);

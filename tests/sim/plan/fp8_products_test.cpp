@@ -78,7 +78,8 @@ TEST_CASE("fp8: weights are cast for each product, or once a step", "[plan]") {
     CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 0) == 4 * 256);
     training.weight_code_layers = 1;
     CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 1) == 4 * 256);
-    CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 0) == 4 * 256 + 2 * weights);
+    CHECK(fp8_weight_bytes(model, training, placement_of(model, training), 0) ==
+          4 * 256 + 2 * weights);
 }
 
 TEST_CASE("fp8: codes arrive in half the bytes, and the optimizer writes them", "[plan]") {

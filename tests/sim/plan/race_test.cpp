@@ -34,8 +34,8 @@ void find_races(const Unrolled& unrolled, const StepPlan& plan, std::set<std::st
             if (use.as == BufferUse::As::holds) continue;
             const bool writes = use.as == BufferUse::As::writes;
             for (int part = use.part; part < use.part + use.parts; ++part) {
-                auto& there = latest.try_emplace({use.buffer, part}, std::array{none, none})
-                                  .first->second;
+                auto& there =
+                    latest.try_emplace({use.buffer, part}, std::array{none, none}).first->second;
                 for (std::size_t with = writes ? 0 : 1; with < 2; ++with) {
                     for (const int before : there[with]) {
                         if (before < 0 || before == id || unrolled.ordered(before, id)) continue;

@@ -19,8 +19,8 @@ Operation work(BufferUses uses) { return copy_operation(1, std::move(uses)); }
 std::string waits_of(const StepPlan& plan, OperationId id) {
     std::string out;
     for (const Dependency& on : plan.program.operations[static_cast<std::size_t>(id)].waits_for)
-        out += (out.empty() ? "" : " ") + std::to_string(on.operation) +
-               (on.previous_step ? "-" : "");
+        out +=
+            (out.empty() ? "" : " ") + std::to_string(on.operation) + (on.previous_step ? "-" : "");
     return out;
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("waits: a slot is read after it was filled, and filled after it was re
     const StepPlan plan = derived(build);
     CHECK(waits_of(plan, 0) == "5-");  // the last reader of its slot is layer 2 of the step before
     CHECK(waits_of(plan, 1) == "0");
-    CHECK(waits_of(plan, 2) == "");    // layer 1 was read before layer 2, for which 0 waits
+    CHECK(waits_of(plan, 2) == "");  // layer 1 was read before layer 2, for which 0 waits
     CHECK(waits_of(plan, 3) == "2");
     CHECK(waits_of(plan, 4) == "1");
     CHECK(waits_of(plan, 5) == "4");

@@ -50,7 +50,8 @@ TEST_CASE("streamed kept: each layer takes what it keeps", "[plan]") {
     model.layers = {0, 1, 1, 1};
     const TrainingSpec training = keeping_on_host(4, 0);
     const StepPlan plan = plan_step(model, any_machine(), training);
-    const double tokens = 4 * 256, wide = kept_bytes(model, placement_of(model, training), 0).all() * tokens,
+    const double tokens = 4 * 256,
+                 wide = kept_bytes(model, placement_of(model, training), 0).all() * tokens,
                  rest = kept_bytes(model, placement_of(model, training), 1).all() * tokens;
     REQUIRE(rest < wide);
     const double all = wide + 3 * rest;

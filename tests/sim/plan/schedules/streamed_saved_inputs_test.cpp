@@ -40,7 +40,8 @@ std::vector<int> keeping_attention(int layers, const TrainingSpec& spec) {
     const ModelSpec model = half_model(layers);
     std::vector<int> out;
     for (int layer = 0; layer < layers; ++layer)
-        if (placement_of(model, spec).recompute(layer) == Recompute::keep_attention) out.push_back(layer);
+        if (placement_of(model, spec).recompute(layer) == Recompute::keep_attention)
+            out.push_back(layer);
     return out;
 }
 
