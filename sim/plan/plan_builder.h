@@ -44,10 +44,11 @@ class PlanBuilder {
 
     /// Adds an operation whose waits are derived from what it and others read and write.
     OperationId add(OperationKind kind, Lane lane, int layer, Operation work) {
+        plan_.program.waits_to_derive = true;
         return add(kind, lane, layer, {}, std::move(work));
     }
     OperationId add(OperationKind kind, int layer, Operation work) {
-        return add(kind, usual_lane(kind), layer, {}, std::move(work));
+        return add(kind, usual_lane(kind), layer, std::move(work));
     }
     /// The program lays the device's buffers out in one arena, each with room for the alignment of
     /// the tensors in its `parts`.

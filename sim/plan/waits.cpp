@@ -15,7 +15,7 @@ constexpr Latest none() {
     out.fill(-1);
     return out;
 }
-/// Of those that are needed and not known to have ended; -1: none is.
+/// The latest that is needed and not known to have ended; -1: there is none.
 OperationId latest_unknown(const Latest& needed, const Latest& known) {
     OperationId out = -1;
     for (std::size_t lane = 0; lane < needed.size(); ++lane)

@@ -69,8 +69,7 @@ const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const Tra
 void PlanTrials::bill_beside(const TimedTraining& base) {
     std::optional<Planned> one = space_.planned(base.training);
     if (!one) return;
-    bill_beside(
-        simulated(with_waits(*std::move(one)), plainest(base.training), kNever).share);
+    bill_beside(simulated(with_waits(*std::move(one)), plainest(base.training), kNever).share);
 }
 void PlanTrials::bill_beside(const NodeShare& base) {
     const auto bill = [&](const NodeShare& of) {
