@@ -83,7 +83,7 @@ std::string names_like(std::string_view name, const std::vector<std::string>& ca
     std::vector<std::string> having;
     if (!name.empty())
         std::ranges::copy_if(candidates, std::back_inserter(having), [&](const std::string& one) {
-            return !std::ranges::search(one, name, same).empty();
+            return std::search(one.begin(), one.end(), name.begin(), name.end(), same) != one.end();
         });
     if (having.empty()) return did_you_mean(name, candidates);
     const auto rank = [&](const std::string& one) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 
 namespace sluice {
 namespace {
@@ -86,20 +85,23 @@ std::optional<Box> place_of(const Picture& picture, int id) {
 int id_at(const Picture& picture, Point at) {
     int nearest = kNoId;
     double least = picture.reach;
-    for (const Shape& shape : std::views::reverse(picture.shapes)) {
-        if (shape.id == kNoId) continue;
-        const double off = distance(box_of(shape), at);
-        if (off == 0) return shape.id;
+    for (auto shape = picture.shapes.rbegin(); shape != picture.shapes.rend(); ++shape) {
+        if (shape->id == kNoId) continue;
+        const double off = distance(box_of(*shape), at);
+        if (off == 0) return shape->id;
         if (off > least) continue;
         least = off;
-        nearest = shape.id;
+        nearest = shape->id;
     }
     return nearest;
 }
 
 std::string tooltip_at(const Picture& picture, Point at) {
-    for (const Shape& shape : std::views::reverse(picture.shapes))
-        if (!shape.tooltip.empty() && box_of(shape).contains(at)) return shape.tooltip;
+    const auto has_text_here = [&](const Shape& shape) {
+        return !shape.tooltip.empty() && box_of(shape).contains(at);
+    };
+    const auto top = std::find_if(picture.shapes.rbegin(), picture.shapes.rend(), has_text_here);
+    if (top != picture.shapes.rend()) return top->tooltip;
     return tooltip_of(picture, id_at(picture, at));
 }
 
