@@ -109,7 +109,8 @@ Checkpoint open_index(const std::string& path) {
     if (tensors_of.empty())
         throw InputError(fmt::format("{}: weight_map is empty; download the index again", path));
     Checkpoint checkpoint(path);
-    for (const auto& [file, tensors] : tensors_of) {
+    for (const auto& [file, names] : tensors_of) {
+        const auto& tensors = names;  // Clang 14 captures no structured binding
         const std::string shard = (fs::path(path).parent_path() / file).string();
         refuse_missing_shard(path, shard, tensors);
         checkpoint.add_file(shard, [&](const std::string& name) { return tensors.contains(name); });

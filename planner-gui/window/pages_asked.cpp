@@ -94,7 +94,9 @@ void Pages::showRun(const RunComparison& run) {
     if (!run.measured) return;
     of(JobKind::overlay).answer();
     timeline_->setReport(std::make_shared<const Prediction>(run.predicted));
-    timeline_->setMeasured(std::make_shared<const Prediction>(*run.measured));
+    Prediction measured;
+    static_cast<TimedPlan&>(measured) = *run.measured;
+    timeline_->setMeasured(std::make_shared<const Prediction>(std::move(measured)));
     setCurrentWidget(timeline_);
 }
 

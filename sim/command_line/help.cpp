@@ -90,7 +90,7 @@ class HelpFormatter : public CLI::Formatter {
     }
 
     std::vector<Group> groups_of(const CLI::App& app, bool in_full) const {
-        const auto belongs = [&app, in_full, asked = schedule_of(app)](const CLI::Option* option) {
+        const auto belongs = [in_full, asked = schedule_of(app)](const CLI::Option* option) {
             const auto row = std::ranges::find(training_options(), option->get_name(), option_flag);
             return in_full || row == training_options().end() || has_option(asked, *row);
         };

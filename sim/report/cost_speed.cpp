@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "sim/base/format.h"
 #include "sim/report/picture.h"
@@ -96,8 +97,8 @@ class Plot {
             dots.push_back(place(point));
             if (point.high > 0) lines.push_back(band(point));
         }
-        std::ranges::stable_partition(order, &CostSpeedPoint::on_front);
-        std::ranges::stable_partition(order, &CostSpeedPoint::must_be_named);
+        std::ranges::stable_sort(order, std::greater(), &CostSpeedPoint::on_front);
+        std::ranges::stable_sort(order, std::greater(), &CostSpeedPoint::must_be_named);
         if (order.size() > kMostNames) order.resize(kMostNames);
         std::vector<NamedPoint> named;
         for (const CostSpeedPoint* point : order)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "sim/answers/compare/comparison.h"
 #include "sim/answers/cost/run_limits.h"
@@ -66,7 +67,7 @@ std::vector<Schedule> running_systems(const ModelSpec& model, const MachineSpec&
     std::vector<Schedule> out = schedules_of(machine);
     std::erase_if(out,
                   [&](Schedule schedule) { return !runs_today(schedule, model, machine).runs(); });
-    std::ranges::stable_partition(out, [](Schedule schedule) { return schedule->ours; });
+    std::ranges::stable_sort(out, std::greater(), [](Schedule schedule) { return schedule->ours; });
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -68,7 +69,7 @@ std::vector<Misfit> misfits_of(const std::vector<RunWay>& ways) {
                  ? ""
                  : command_line(with_settings(one.answer->planned, suggestions.front().settings))});
     }
-    std::ranges::stable_partition(out, &Misfit::owned);  // first in JSON
+    std::ranges::stable_sort(out, std::greater(), &Misfit::owned);  // first in JSON
     return out;
 }
 

@@ -101,7 +101,8 @@ PriceList price_list(const MachineProfile& profile) {
 std::span<const Offer> rents(const PriceList& prices) {
     // Offers are sorted by kind: quotes, rents, others.
     const auto of = [&](OfferKind kind) {
-        const auto [first, last] = std::ranges::equal_range(prices.offers, kind, {}, &Offer::kind);
+        const auto first = std::ranges::lower_bound(prices.offers, kind, {}, &Offer::kind);
+        const auto last = std::ranges::upper_bound(prices.offers, kind, {}, &Offer::kind);
         return std::span(first, last);
     };
     const auto quoted = of(OfferKind::quoted);

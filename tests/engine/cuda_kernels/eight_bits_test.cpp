@@ -70,8 +70,9 @@ TEST_CASE("eight bits: a matrix that is not finite gives NaN again", "[cuda_kern
 TEST_CASE("eight bits: SwiGLU's gradients from codes", "[cuda_kernels]") {
     if (!has_gpu()) return;
     constexpr double kScale = 4;
-    for (const auto& [rows, width] :
+    for (const auto& shape :
          {std::pair{1, 8}, std::pair{3, 136}, std::pair{5, 4104}, std::pair{2, 18944}}) {
+        const int rows = shape.first, width = shape.second;
         CAPTURE(rows, width);
         DeviceMatrix gate_up(rows, 2 * width), dy(rows, width), product(rows, width),
             gradient(rows, 2 * width);

@@ -148,7 +148,9 @@ TEST_CASE("fit: more of a resource never predicts a slower step", "[search]") {
         {"qwen3-30b-a3b", "h200-sxm-pcie5-1tb"},
         {"llama-3.2-1b", "mi300x"},
     };
-    for (const auto& [model_name, machine_name] : scenarios) {
+    for (const auto& scenario : scenarios) {
+        const auto& model_name = scenario.first;
+        const auto& machine_name = scenario.second;
         const ModelSpec model = read_model(model_name);
         const MachineSpec machine = *resolvable_machine(machine_name);
         for (const std::int64_t batch : {2, 16}) {
