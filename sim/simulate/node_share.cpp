@@ -17,12 +17,19 @@ NodeShare memory_share(Bytes host_peak, const TrainingSpec& training, const Mach
     return out;
 }
 
+NodeShare share_before_step(const StepProgram& program, Bytes host_peak,
+                            const TrainingSpec& training, const MachineSpec& machine) {
+    NodeShare out = memory_share(host_peak, training, machine);
+    if (std::ranges::find(program.operations, Lane::optimizer, &Operation::lane) !=
+        program.operations.end())
+        out.cores = optimizer_threads(machine, training) / machine.host.cores;
+    return out;
+}
+
 NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine) {
-    const HostSpec& host = machine.host;
-    NodeShare out = memory_share(timed.plan.fit.host.peak.bytes, timed.asked.training, machine);
-    if (timed.step.lane(Lane::optimizer).operations > 0)
-        out.cores = optimizer_threads(machine, timed.asked.training) / host.cores;
-    out.host_bandwidth = timed.step.used(Resource::host_dram) / host.sockets;
+    NodeShare out = share_before_step(timed.plan.program, timed.plan.fit.host.peak.bytes,
+                                      timed.asked.training, machine);
+    out.host_bandwidth = timed.step.used(Resource::host_dram) / machine.host.sockets;
     return out;
 }
 

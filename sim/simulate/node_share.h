@@ -13,4 +13,8 @@ NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine);
 /// The part that is known before the step is: GPUs and host memory, whose peak is in bytes.
 NodeShare memory_share(Bytes host_peak, const TrainingSpec& training, const MachineSpec& machine);
 
+/// And cores, if the plan's optimizer runs on the host.
+NodeShare share_before_step(const StepProgram& program, Bytes host_peak,
+                            const TrainingSpec& training, const MachineSpec& machine);
+
 }  // namespace sluice

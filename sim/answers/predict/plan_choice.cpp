@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
-#include "sim/answers/predict/nearest_number.h"
+#include "sim/answers/predict/plan_descent.h"
 #include "sim/answers/predict/plan_trials.h"
 #include "sim/answers/predict/tight_buffers.h"
 #include "sim/plan/moves.h"
@@ -28,7 +29,11 @@ class PlanSearch {
           space_(model, machine, asked, fixed),
           whole_space_(space_),
           trials_(model, machine, space_, asked, prices),
-          bill_base_(base) {}
+          bill_base_(base),
+          amounts_(free_amounts(model, space_)),
+          layer_amounts_(amounts_) {
+        std::erase_if(layer_amounts_, [](const Amount& one) { return one.layers == nullptr; });
+    }
 
     PlanChoice run() {
         const std::optional<TimedTraining> as_asked = timed(asked_);
@@ -48,19 +53,9 @@ class PlanSearch {
                 trials_.try_places(asked_);
                 continue;
             }
-            try_chunks();
+            try_mixtures(asked_);
             for (const TrainingSpec& tighter : tighter_buffers(asked_, fixed_))
-                if (!trials_.found()) try_micro_batches(tighter);
-            if (!trials_.found()) continue;
-            bill_beside_best();
-            try_more_host_slabs();
-            for (const Found& found : by_time()) try_numbers(found);
-            const std::vector<Found> plain = by_time();
-            try_host_kept_layers();
-            try_arriving_codes();
-            for (const Found& one : plain) try_numbers(one, &TrainingSpec::visiting_layers);
-            for (const Found& one : by_time()) try_numbers(one, &TrainingSpec::late_moment_layers);
-            try_weight_codes();
+                if (!trials_.found()) try_mixtures(tighter);
         }
         if (!trials_.found()) return {asked_, {}, {}, {}};
         PlanChoice out{trials_.best().training, trials_.best().seconds, {}, {}};
@@ -69,13 +64,13 @@ class PlanSearch {
     }
 
   private:
-    /// With a number of passes: the fastest that was found, and the training whose ways it is one
-    /// of.
-    struct Found {
-        TimedTraining fastest;
+    /// A way to cut the batch and to bring weights, and the fastest mixture of homes with it.
+    struct Frame {
         TrainingSpec base;
+        MemoryLimits limits;
+        Seconds at_least;
+        std::vector<const Amount*> choices;  ///< which the mixture takes
     };
-    using FoundByPasses = std::map<std::int64_t, Found>;
 
     bool is_free(const char* field) const { return space_.is_free(field); }
     bool may_set(const char* field) const { return space_.may_set(field); }
@@ -86,174 +81,154 @@ class PlanSearch {
         return one ? std::optional(trials_.timed(*one)) : std::nullopt;
     }
 
-    /// The parts that are tried from now on may bill more.
-    void bill_beside_best() {
-        trials_.bill_beside(trials_.best());
-        const auto again = [&](const TimedTraining& one) {
-            const auto now = one.seconds == kNever ? std::nullopt : timed(one.training);
-            return now ? TimedTraining{one.training, now->seconds, now->billed} : one;
-        };
-        trials_.set_best(again(trials_.best()));
-        for (auto& [passes, found] : of_passes_) found.fastest = again(found.fastest);
+    void try_mixtures(const TrainingSpec& base) {
+        std::vector<Frame> frames;
+        for (const TrainingSpec& one : other_forms(base)) add_parts(one, frames);
+        PlanDescent descent(model_, asked_, space_, trials_);
+        for (const Frame& frame : best_frames(std::move(frames)))
+            for (const TrainingSpec& one : with_choices(frame))
+                if (const auto columns = columns_of(one))
+                    for (const Quiet quiet : {Quiet::little, Quiet::much})
+                        if (const auto mix = columns->fastest(frame.limits, quiet))
+                            descent.add(*mix, columns);
+        descent.run();
     }
 
-    /// Activations of a long feed-forward take memory that attention's output would use better.
-    void try_chunks() {
-        constexpr std::int64_t kFewChunks = 4;
-        const auto try_all = [&](const TrainingSpec& base) {
-            try_micro_batches(base);
-            if (is_free("passes")) try_passes(base);
-        };
-        try_all(asked_);
-        if (!may_set("feed_forward_chunk_tokens") ||
-            asked_.micro_batch_block().tokens() <= kFewChunks * kFeedForwardChunk)
-            return;
-        TrainingSpec in_chunks = asked_;
-        in_chunks.feed_forward_chunk_tokens = kFeedForwardChunk;
-        try_all(in_chunks);
+    /// The fastest few with as much host memory as there is, and with what takes no larger bill.
+    /// The plainest frame is one of them, since more parts promise too much at times.
+    static std::vector<Frame> best_frames(std::vector<Frame> frames) {
+        constexpr int kMostFrames = 4;
+        std::ranges::stable_sort(frames.begin() + std::min<std::ptrdiff_t>(1, std::ssize(frames)),
+                                 frames.end(), {}, &Frame::at_least);
+        std::map<double, int> of_limit;
+        std::erase_if(frames, [&](const Frame& frame) {
+            return ++of_limit[frame.limits.host] > kMostFrames;
+        });
+        return frames;
     }
 
-    /// More slabs on the host hold gradients of layers for which the optimizer is late. Twice as
-    /// many cost little: where compute never waits, no bound is below the best step.
-    void try_more_host_slabs() {
-        const TrainingSpec& best = trials_.best().training;
-        constexpr auto kSlabs = &TrainingSpec::host_gradient_slabs;
-        if (!may_set("host_gradient_slabs") || best.*kSlabs != asked_.*kSlabs) return;
-        TrainingSpec more = asked_;
-        more.host_gradient_slabs = 2 * host_gradient_slabs(asked_);
-        more.feed_forward_chunk_tokens = best.feed_forward_chunk_tokens;
-        more.passes = best.passes;
-        try_micro_batches(more);
-    }
-
-    /// More micro-batches free memory for more layers: ends at the first number that gains nothing.
-    void try_micro_batches(const TrainingSpec& base) {
-        const bool one_number = !is_free("micro_batch") || base.passes > 1;
-        for (const std::int64_t parts : {1, 2, 4, 8}) {
-            if ((one_number && parts > 1) || base.batch % parts != 0) return;
-            const Seconds before = trials_.best().billed;
-            TrainingSpec start = base;
-            if (parts > 1) start.micro_batch = base.batch / parts;
-            try_ways(start);
-            if (parts > 1 && before != kNever && trials_.best().billed == before) return;
+    /// The frame's base with every combination of its choices, and all layers resident if they fit;
+    /// of the tables' homes in any case.
+    std::vector<TrainingSpec> with_choices(const Frame& frame) const {
+        std::vector<TrainingSpec> out = {frame.base};
+        for (const Amount* const choice : frame.choices)
+            for (std::size_t i = 0, count = out.size(); i < count; ++i)
+                choice->option->set(out.emplace_back(out[i]), choice->one);
+        if (!may_set("resident_layers")) return out;
+        // The last layer on the host takes its buffers with it, which no column tells.
+        for (std::size_t i = 0, count = out.size(); i < count; ++i) {
+            TrainingSpec all = out[i];
+            all.resident_layers = model_.layer_count();
+            if (space_.fitting(all)) out.push_back(all);
         }
-    }
-
-    /// More passes keep less at once, but hold the gradients of all layers: ends at the first
-    /// number after two that gains nothing.
-    void try_passes(const TrainingSpec& base) {
-        for (const std::int64_t passes : {2, 4, 8, 16, 32}) {
-            if (passes * model_.layer_count() > kMostLayersPassed) return;
-            const Seconds before = trials_.best().billed;
-            TrainingSpec start = base;
-            start.passes = passes;
-            if (is_free("micro_batch")) start.micro_batch = 0;
-            try_ways(start);
-            if (passes > 2 && before != kNever && trials_.best().billed == before) return;
-        }
-    }
-
-    /// The fastest numbers of passes first: they leave less for the others to gain.
-    std::vector<Found> by_time() const {
-        std::vector<Found> out;
-        for (const auto& [passes, found] : of_passes_) out.push_back(found);
-        std::ranges::stable_sort(out, {}, [](const Found& one) { return one.fastest.billed; });
         return out;
     }
 
-    /// Tries numbers of deferred layers, or with exact clipping of visiting ones or late moments.
-    /// Each number of passes has its best, since more passes leave the optimizer more time. All
-    /// ways are tried with the first number and the best, those of the first with the others.
-    void try_numbers(const Found& from, Layers layers = &TrainingSpec::deferred_layers) {
-        if (!space_.may_try(layers)) return;
-        TrainingSpec start = from.base;
-        std::optional<TrainingSpec> like;
-        NearestLayers near;
-        start.*layers = nearest_number(model_.layer_count(), from.fastest.billed, [&](auto number) {
-            start.*layers = number;
-            const TimedTraining found = try_ways(start, like ? &*like : nullptr, &near).fastest;
-            if (!like && found.billed != kNever) like = found.training;
-            return found.billed;
-        });
-        if (like && start.*layers > 0) try_ways(start);
+    /// Of layers alone.
+    std::shared_ptr<const PlanColumns> columns_of(const TrainingSpec& base) {
+        const auto [known, is_new] = columns_.try_emplace(option_values(base));
+        if (is_new)
+            known->second = PlanColumns::of(model_, machine_, space_, base, layer_amounts_,
+                                            PlanColumns::Detail::exact);
+        return known->second;
     }
 
-    /// Layers that keep on the host need two places on the device, which smaller micro-batches
-    /// make smaller.
-    void try_host_kept_layers() {
-        if (!may_set("host_kept_layers")) return;
-        for (const Found& found : by_time()) {
-            const TrainingSpec& best = found.fastest.training;
-            if (best.passes == 1 && best.recompute != Recompute::none && !best.saves_half())
-                try_host_kept_layers(best);
-        }
-    }
-    void try_host_kept_layers(const TrainingSpec& without) {
-        TrainingSpec start = without;
-        start.deferred_layers = asked_.deferred_layers;
-        for (const std::int64_t parts : {1, 2, 4}) {
-            const Seconds before = trials_.best().billed;
-            const std::int64_t sequences = without.micro_batch_sequences();
-            if (parts > 1 && (!is_free("micro_batch") || sequences % parts != 0)) return;
-            if (parts > 1) start.micro_batch = sequences / parts;
-            const TrainingSpec best = trials_.best().training;
-            NearestLayers near;
-            nearest_number(model_.layer_count(), kNever, [&](auto layers) {
-                start.host_kept_layers = layers;
-                return try_ways(start, parts > 1 ? &best : nullptr, &near).fastest.billed;
-            });
-            if (parts > 1 && trials_.best().billed == before) return;
-        }
+    /// With the feed-forward in chunks, whose activations take memory that others would use
+    /// better, and with weights that arrive in FP8.
+    std::vector<TrainingSpec> other_forms(const TrainingSpec& base) const {
+        constexpr std::int64_t kFewChunks = 4;
+        std::vector<TrainingSpec> out = {base};
+        const auto each_with = [&](auto field, auto value) {
+            for (std::size_t i = 0, count = out.size(); i < count; ++i)
+                out.emplace_back(out[i]).*field = value;
+        };
+        if (may_set("feed_forward_chunk_tokens") &&
+            asked_.micro_batch_block().tokens() > kFewChunks * kFeedForwardChunk)
+            each_with(&TrainingSpec::feed_forward_chunk_tokens, kFeedForwardChunk);
+        if (may_set("stream_weights") && asked_.compute == Compute::fp8)
+            each_with(&TrainingSpec::stream_weights, Compute::fp8);
+        return out;
     }
 
-    /// Codes halve what the link brings; their host memory and the optimizer's time for them count.
-    void try_arriving_codes() {
-        if (asked_.compute != Compute::fp8 || !may_set("stream_weights")) return;
-        const TimedTraining without = trials_.best();
-        const FoundByPasses found_without = of_passes_;
-        for (const Found& found : by_time()) {
-            if (found.fastest.training.resident_layers == model_.layer_count()) continue;
-            TrainingSpec arriving = found.base;
-            arriving.stream_weights = Compute::fp8;
-            arriving.deferred_layers = asked_.deferred_layers;
-            try_numbers(try_ways(arriving));
-        }
-        // Only for more than a prediction may be off.
-        if (trials_.best().billed * (1 + kLeastGain) < without.billed) return;
-        trials_.set_best(without), of_passes_ = found_without;
+    /// More micro-batches free memory for more layers, more passes too, but they hold the gradients
+    /// of all layers: each ends at the first number that gains nothing.
+    void add_parts(const TrainingSpec& base, std::vector<Frame>& out) {
+        Seconds best = kNever;
+        const auto gains = [&](const TrainingSpec& training) {
+            const Seconds before = best;
+            best = std::min(best, add_frame(training, out));
+            return best == kNever || best < before * (1 - kLeastWorth);
+        };
+        gains(base);
+        if (is_free("micro_batch") && base.passes == 1)
+            for (const std::int64_t parts : {2, 4, 8}) {
+                TrainingSpec training = base;
+                training.micro_batch = base.batch / parts;
+                if (base.batch % parts != 0 || !gains(training)) break;
+            }
+        // Passes keep less than all micro-batches together, and the gradients of all layers beside.
+        Seconds fewer_passes = kNever;
+        if (is_free("passes") && (best != kNever || !is_free("micro_batch")))
+            for (const std::int64_t passes : {2, 4, 8, 16, 32}) {
+                TrainingSpec training = base;
+                training.passes = passes;
+                if (is_free("micro_batch")) training.micro_batch = 0;
+                if (passes * model_.layer_count() > kMostLayersPassed) break;
+                const Seconds seconds = add_frame(training, out);
+                if (fewer_passes != kNever && seconds > fewer_passes) break;
+                fewer_passes = seconds;
+            }
     }
 
-    /// Codes of weights that stay for a step take what memory is left, or that of a few layers.
-    void try_weight_codes() {
-        if (asked_.compute != Compute::fp8 || !is_free("weight_code_layers")) return;
-        for (const Found& found : by_time())
-            if (found.fastest.billed != kNever) try_weight_codes(found.fastest.training);
-    }
-    void try_weight_codes(TrainingSpec training) {
-        constexpr std::int64_t kFewer = 5;
-        const std::int64_t most = training.resident_layers;
-        for (std::int64_t less = 0; less <= (is_free("resident_layers") ? kFewer : 0); ++less) {
-            training.resident_layers = most - less;
-            if (training.resident_layers < 0) return;
-            if (std::optional<Planned> one = space_.fitting(training))
-                trials_.try_plan(
-                    space_.with_most(*std::move(one), &TrainingSpec::weight_code_layers));
-        }
+    /// Whether the device has room for it with any home of its layers' inputs. Three plans, where
+    /// its columns take a dozen.
+    bool may_fit(const TrainingSpec& base) const {
+        if (machine_.unified_memory) return true;
+        TrainingSpec least = base;
+        const auto fits = [&] {
+            const std::optional<Planned> one = space_.planned(least);
+            return one && one->spare_bytes >= 0;
+        };
+        if (fits()) return true;
+        if (may_set("checkpoints")) least.checkpoints = CheckpointPlacement::host;
+        if (fits()) return true;
+        if (may_set("saved_inputs")) least.saved_inputs = SavedInputs::half;
+        return fits();
     }
 
-    /// The fastest step that was simulated, of all ways or of those like a training's. With `near`,
-    /// each way begins at its number of resident layers, and leaves the best there.
-    Found try_ways(const TrainingSpec& base, const TrainingSpec* like = nullptr,
-                   NearestLayers* near = nullptr) {
-        Found found{{base}, base};
-        for (const PlanWay& way : space_.ways(base, like)) {
-            if (!trials_.could_gain(way.at_least)) continue;
-            const TimedTraining fastest = trials_.try_layers(way, near);
-            if (fastest.billed < found.fastest.billed) found.fastest = fastest;
-        }
-        const auto [known, is_new] = of_passes_.try_emplace(base.passes, found);
-        if (found.fastest.billed < known->second.fastest.billed) known->second = found;
-        return found;
+    /// The time of its fastest mixture; kNever if none fits.
+    Seconds add_frame(TrainingSpec base, std::vector<Frame>& out) {
+        for (const Amount& amount : amounts_) amount.option->set(base, 0);
+        if (is_free("recompute")) base.recompute = Recompute::full;
+        if (!may_fit(base)) return kNever;
+        const auto columns =
+            PlanColumns::of(model_, machine_, space_, base, amounts_, PlanColumns::Detail::rough);
+        if (!columns) return kNever;
+        const auto usable = [&](Tier tier) {
+            return static_cast<double>(usable_memory(machine_, base, tier)) *
+                   (space_.leaves_room() ? 0.99 : 1);
+        };
+        const MemoryLimits all{usable(Tier::device), usable(Tier::host)};
+        Seconds best = kNever;
+        const auto add = [&](const MemoryLimits& limits) {
+            const auto found = columns->solve(limits);
+            if (!found) return;
+            best = std::min(best, found->seconds);
+            out.push_back({base, limits, found->seconds, {}});
+            // Inputs that are computed again cost less where layers keep attention's output, which
+            // no sum of columns tells.
+            const bool inputs_leave =
+                columns->has(*found, "checkpoints") || columns->has(*found, "saved_inputs");
+            for (const Amount& amount : amounts_)
+                if (amount.layers == nullptr &&
+                    (inputs_leave || amount.option == &training_option("resident_tables")))
+                    out.back().choices.push_back(&amount);
+        };
+        add(all);
+        if (const auto unbilled = trials_.unbilled_host_bytes(base);
+            unbilled && *unbilled < all.host)
+            add({all.device, *unbilled});
+        return best;
     }
 
     /// Drops changes not worth their memory; says the step time without each of the others.
@@ -283,7 +258,9 @@ class PlanSearch {
     const PlanSpace whole_space_;  ///< also of plans that leave no room
     PlanTrials trials_;
     const BillBase bill_base_;
-    FoundByPasses of_passes_;
+    const std::vector<Amount> amounts_;
+    std::vector<Amount> layer_amounts_;
+    std::map<std::vector<double>, std::shared_ptr<const PlanColumns>> columns_;  ///< by base
 };
 
 }  // namespace

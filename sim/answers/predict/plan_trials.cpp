@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "sim/answers/predict/nearest_number.h"
 #include "sim/answers/predict/predict.h"
 #include "sim/plan/nearest_fit.h"
 #include "sim/plan/placement.h"
 #include "sim/simulate/node_share.h"
+#include "sim/simulate/operation_cost.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/step_bounds.h"
 
@@ -25,13 +25,13 @@ TimedTraining PlanTrials::estimated(const Planned& one, double over_bound) const
     return {one.training, bound * over_bound, bound * over_bound * least_bill(one)};
 }
 
-PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound) {
+PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound, Seconds than) {
     const TimedTraining estimate = estimated(one, over_bound);
-    if (!could_gain(estimate.billed)) return {estimate};
+    if (estimate.billed >= than * (1 - kLeastWorth)) return {estimate};
     const Seconds bound = estimate.seconds / over_bound;
     const double bill = estimate.billed / estimate.seconds;
     const TrainingSpec plain = plainest(one.training);
-    const Simulated& step = simulated(one, plain, best_.billed * kFarFromBest / bill);
+    const Simulated& step = simulated(one, plain, than * kFarFromBest / bill);
     if (!step.to_the_end)
         return {{one.training, step.seconds, step.seconds * bill}, step.seconds / bound};
     const TimedTraining out = {plain, step.seconds, step.seconds * bill_over_base(step.share)};
@@ -48,9 +48,7 @@ TimedTraining PlanTrials::timed(Planned one) {
 
 const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const TrainingSpec& plainest,
                                                    Seconds worth) {
-    std::vector<double> values;
-    for (const Option& option : training_options()) values.push_back(option.get(plainest));
-    const auto [entry, is_new] = simulated_.try_emplace(std::move(values));
+    const auto [entry, is_new] = simulated_.try_emplace(option_values(plainest));
     Simulated& out = entry->second;
     if (!is_new && (out.to_the_end || out.seconds > worth)) return out;
     SimulatedStep step = simulate_step(one.plan, machine_, one.training, worth);
@@ -78,11 +76,22 @@ void PlanTrials::bill_beside(const NodeShare& base) {
     if (!base_ || bill(base) < bill(*base_)) base_ = base;
 }
 
-/// The bill for GPUs and host memory alone. With it, a choice for 32B on one of eight H200 takes
-/// 27 instead of 411 simulations.
+std::optional<double> PlanTrials::unbilled_host_bytes(const TrainingSpec& training) const {
+    if (!base_ || prices_.owned || machine_.host.gpus <= 1) return std::nullopt;
+    NodeShare with_cores = *base_;  // for an optimizer on the host
+    with_cores.cores =
+        std::max(base_->cores, optimizer_threads(machine_, training) / machine_.host.cores);
+    const double offered =
+        static_cast<double>(machine_.host.node_memory - machine_.host.system_reserve);
+    return offered * with_cores.gpus_needed() / machine_.host.gpus;
+}
+
+/// The bill for GPUs, host memory and cores alone. With that of GPUs and memory, a choice for 32B
+/// on one of eight H200 takes 27 instead of 411 simulations.
 double PlanTrials::least_bill(const Planned& one) const {
     if (machine_.host.gpus <= 1) return 1;
-    return bill_over_base(memory_share(one.host_peak, one.training, machine_));
+    return bill_over_base(
+        share_before_step(one.plan.program, one.host_peak, one.training, machine_));
 }
 
 /// The price of the typical rent; kNever if none holds the plan.
@@ -109,102 +118,12 @@ TrainingSpec PlanTrials::plainest(TrainingSpec training) const {
         training.recompute = Recompute::none;
         training.keep_last_layers = 0;
     }
-    return as_kept(model_, training);
-}
-
-/// Resident layers leave less memory for activations, so the fastest number may be between the
-/// least that host memory allows and the largest one. Tries both, then steps of a quarter of the
-/// range, then of an eighth around the best, ... Steps between the two are taken to exceed their
-/// bounds by half as much as the nearer of these two does, which saves half of the simulations
-/// (70B, batch 8: 70 instead of 132). Where `near` knows the way, the search begins at
-/// its number: a prediction of 70B, batch 32, with exact clipping takes 217 simulations instead of
-/// 352.
-TimedTraining PlanTrials::try_layers(const PlanWay& way, NearestLayers* near) {
-    if (near == nullptr) return try_layers(way, std::optional<std::int64_t>());
-    const auto key = std::tuple(way.start.training.recompute, way.start.training.resident_tables,
-                                way.start.training.saved_inputs, way.start.training.checkpoints,
-                                way.kept == &TrainingSpec::keep_last_layers);
-    const auto [known, is_new] = near->try_emplace(key, 0);
-    const TimedTraining fastest =
-        try_layers(way, is_new ? std::nullopt : std::optional(known->second));
-    if (fastest.billed == kNever)
-        near->erase(known);
-    else
-        known->second = fastest.training.resident_layers;
-    return fastest;
-}
-
-TimedTraining PlanTrials::try_layers(const PlanWay& way, std::optional<std::int64_t> near) {
-    TimedTraining fastest;
-    const auto try_one = [&](const Planned& one, double over_bound) {
-        const Tried tried = try_beyond(one, over_bound);
-        if (tried.over_bound != kNever && tried.timed.billed < fastest.billed)
-            fastest = {one.training, tried.timed.seconds, tried.timed.billed};
-        return tried;
-    };
-    const Planned& start = way.start;
-    const std::int64_t least = start.training.resident_layers;
-    const bool is_free = space_.is_free("resident_layers");
-    Tried first;
-    if (!near || !is_free) first = try_one(start, 1);
-    if (!is_free) return fastest;
-    TrainingSpec training = start.training;
-    if (space_.is_free("keep_last_layers")) training.keep_last_layers = 0;
-    if (space_.is_free("keep_attention_layers")) training.keep_attention_layers = 0;
-    const std::optional<Planned> none_kept = space_.fitting(training);
-    if (!none_kept) return fastest;
-    Planned with_all = space_.with_most(*none_kept, &TrainingSpec::resident_layers);
-    const std::int64_t most = with_all.training.resident_layers;
-    const Tried last =
-        try_one(with_waits(space_.with_kept_layers(std::move(with_all), way.kept)), 1);
-    const double nearer = std::min(first.over_bound, last.over_bound);
-    const double over_bound = nearer == kNever ? 1 : (1 + nearer) / 2;
-    struct Known {
-        Seconds billed;
-        std::int64_t most_kept;
-    };
-    const auto kept = [&](const TrainingSpec& of) { return of.*way.kept; };
-    std::map<std::int64_t, Known> known = {{least, {first.timed.billed, kept(start.training)}},
-                                           {most, {last.timed.billed, 0}}};
-    std::int64_t best = last.timed.billed < first.timed.billed ? most : least;
-    const auto try_number = [&](std::int64_t layers) {
-        if (layers < least || layers > most) return;
-        if (layers == least && first.timed.billed == kNever) {
-            first = try_one(start, over_bound);
-            known.at(least).billed = first.timed.billed;
-            if (first.timed.billed < known.at(best).billed) best = least;
-        }
-        const auto [entry, is_new] = known.try_emplace(layers, Known{kNever, 0});
-        if (!is_new) return;
-        training.resident_layers = layers;
-        // Fewer resident layers leave memory for at least as many kept ones. Most numbers cannot
-        // gain even with these, which takes one plan instead of four.
-        TrainingSpec as_before = training;
-        as_before.*way.kept = std::prev(entry)->second.most_kept;
-        entry->second.most_kept = kept(as_before);
-        std::optional<Planned> bounding = space_.planned(as_before);
-        if (!bounding) return;
-        bounding = with_waits(*std::move(bounding));
-        entry->second.billed = estimated(*bounding, over_bound).billed;
-        if (could_gain(entry->second.billed)) {
-            std::optional<Planned> one = bounding->fits ? bounding : space_.fitting(training);
-            if (!one) return void(entry->second.billed = kNever);
-            if (!bounding->fits)
-                one = with_waits(space_.with_kept_layers(*std::move(one), way.kept));
-            entry->second = {try_one(*one, over_bound).timed.billed, kept(one->training)};
-        }
-        if (entry->second.billed < known.at(best).billed) best = layers;
-    };
-    std::int64_t stride = std::max<std::int64_t>(near ? 2 : 1, (most - least) / 4);
-    if (near)
-        try_number(std::clamp(*near, least, most));
-    else
-        for (std::int64_t layers = least; layers < most; layers += stride) try_number(layers);
-    while (stride > finest_stride(most - least)) {
-        stride = (stride + 1) / 2;
-        for (const std::int64_t layers : {best - stride, best + stride}) try_number(layers);
+    if (space_.is_free("recompute") && training.recompute == Recompute::full &&
+        training.keep_attention_layers == model_.layer_count()) {
+        training.recompute = Recompute::keep_attention;
+        training.keep_attention_layers = 0;
     }
-    return fastest;
+    return as_kept(model_, training);
 }
 
 namespace {

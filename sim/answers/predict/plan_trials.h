@@ -1,5 +1,4 @@
-// How fast is a plan, and which number of resident layers makes it fastest? Plans that cannot beat
-// the fastest so far are not simulated.
+// How fast is a plan? Plans that cannot beat the fastest so far are not simulated.
 #pragma once
 
 #include <limits>
@@ -27,12 +26,6 @@ struct TimedTraining {
     Seconds billed = kNever;
 };
 
-/// The best number of resident layers of each way that was tried before: by recomputation, homes
-/// of tables, saved inputs and checkpoints, and whether whole layers are kept.
-using NearestLayers =
-    std::map<std::tuple<Recompute, ResidentTables, SavedInputs, CheckpointPlacement, bool>,
-             std::int64_t>;
-
 /// All arguments must outlive it.
 class PlanTrials {
   public:
@@ -50,6 +43,10 @@ class PlanTrials {
     /// the typical rents, or in GPUs of the node where no rent holds it.
     void bill_beside(const NodeShare& base);
     void bill_beside(const TimedTraining& base);
+    /// Bytes of host memory that a plan may have without a larger bill; empty: any number.
+    std::optional<double> unbilled_host_bytes(const TrainingSpec& training) const;
+    /// The factor on the step that host memory and GPUs alone make it dearer by.
+    double least_bill(const Planned& one) const;
 
     void try_plan(Planned one) { try_beyond(with_waits(std::move(one)), 1); }
     /// Simulates it, whatever its bound.
@@ -57,25 +54,26 @@ class PlanTrials {
     /// For a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);
-    /// Tries numbers of resident layers that fit, and returns the fastest that was simulated. Where
-    /// `near` has the way's best number of before, only those around it; leaves the best there.
-    TimedTraining try_layers(const PlanWay& way, NearestLayers* near);
-
-  private:
-    TimedTraining try_layers(const PlanWay& way, std::optional<std::int64_t> near);
+    /// Its bound, longer by that factor. Precondition: the plan's waits are derived.
+    TimedTraining estimated(const Planned& one, double over_bound) const;
     struct Tried {
         TimedTraining timed;         ///< an estimate where the plan cannot be the fastest
         double over_bound = kNever;  ///< factor on the bound, where it is simulated
     };
+    /// Takes a step to exceed its bound by the factor `over_bound` at least. Precondition: the
+    /// plan's waits are derived.
+    Tried try_beyond(const Planned& one, double over_bound) {
+        return try_beyond(one, over_bound, best_.billed);
+    }
+    /// Simulates it only if it may be billed less than that.
+    Tried try_beyond(const Planned& one, double over_bound, Seconds than);
+
+  private:
     struct Simulated {
         Seconds seconds = 0;
         bool to_the_end = false;  ///< else `seconds` is a lower estimate, and `share` is not known
         NodeShare share;
     };
-    /// Its bound, longer by that factor.
-    TimedTraining estimated(const Planned& one, double over_bound) const;
-    /// Takes a step to exceed its bound by the factor `over_bound` at least.
-    Tried try_beyond(const Planned& one, double over_bound);
     /// Ends once a step takes longer than `worth`.
     const Simulated& simulated(const Planned& one, const TrainingSpec& plainest, Seconds worth);
     /// Tries every recomputation in micro-batches, with as many layers that keep everything as fit.
@@ -87,7 +85,6 @@ class PlanTrials {
     TrainingSpec plainest(TrainingSpec training) const;
     double usd_per_hour(const NodeShare& share) const;
     double bill_over_base(const NodeShare& share) const;
-    double least_bill(const Planned& one) const;
 
     const ModelSpec& model_;
     const MachineSpec& machine_;

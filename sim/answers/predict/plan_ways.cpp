@@ -3,25 +3,32 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/nearest_fit.h"
 #include "sim/plan/schedules/schedules.h"
 #include "sim/plan/waits.h"
 #include "sim/simulate/simulation_service.h"
-#include "sim/simulate/step_bounds.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
+
+std::vector<double> option_values(const TrainingSpec& training) {
+    std::vector<double> out;
+    for (const Option& option : training_options()) out.push_back(option.get(training));
+    return out;
+}
 
 bool PlanSpace::may_set(const char* field) const {
     return is_free(field) && has_option(asked_.schedule, field);
 }
 
-bool PlanSpace::may_try(Layers layers) const {
+bool PlanSpace::may_try(const char* field) const {
     const bool waits = asked_.updates_after_norm();
-    if (layers == &TrainingSpec::deferred_layers) return !waits && may_set("deferred_layers");
-    if (layers == &TrainingSpec::visiting_layers) return waits && may_set("visiting_layers");
-    return waits && may_set("late_moment_layers") &&
-           !state_precision(asked_.state_bytes).has_scales();
+    const Option* const option = &training_option(field);
+    if (option == &training_option("deferred_layers") && waits) return false;
+    if (option == &training_option("visiting_layers") && !waits) return false;
+    if (option == &training_option("late_moment_layers") &&
+        (!waits || state_precision(asked_.state_bytes).has_scales()))
+        return false;
+    return may_set(field);
 }
 
 Planned with_waits(Planned one) {
@@ -29,106 +36,31 @@ Planned with_waits(Planned one) {
     return one;
 }
 
-std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
+std::optional<StepPlan> PlanSpace::plan(const TrainingSpec& training) const {
     begin_simulation();  // most plans are bounded only, and a newer question waits for their end
     try {
         check_training_spec(training);
-        Planned out{training, plan_memory(model_, machine_, training)};
-        const Fit fit = check_fit(out.plan, machine_, training, Gaps::until_it_fits);
-        const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
-        out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
-        out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
-        out.host_peak = fit.host.peak.bytes;
-        return out;
+        return plan_memory(model_, machine_, training);
     } catch (const InputError&) {
         return std::nullopt;
     }
 }
 
-std::optional<Planned> PlanSpace::fitting(const TrainingSpec& training) const {
-    std::optional<Planned> out = planned(training);
-    return out && out->fits ? out : std::nullopt;
-}
-
-/// All of these values of an option where it is free, else what was asked.
-template <typename Value>
-std::vector<Value> PlanSpace::choices(const char* field, Value TrainingSpec::*member,
-                                      std::vector<Value> all) const {
-    return is_free(field) ? all : std::vector<Value>{asked_.*member};
-}
-
-std::vector<PlanWay> PlanSpace::ways(TrainingSpec start, const TrainingSpec* like) const {
-    if (is_free("resident_layers")) start.resident_layers = 0;
-    if (is_free("keep_last_layers")) start.keep_last_layers = 0;
-    if (is_free("keep_attention_layers")) start.keep_attention_layers = 0;
-    if (is_free("checkpoints")) start.checkpoints = CheckpointPlacement::device;
-    std::vector<PlanWay> out;
-    for (const auto recompute :
-         choices("recompute", &TrainingSpec::recompute,
-                 {Recompute::full, Recompute::keep_attention, Recompute::none}))
-        for (const auto tables : choices("resident_tables", &TrainingSpec::resident_tables,
-                                         {ResidentTables::none, ResidentTables::both})) {
-            TrainingSpec training = start;
-            training.recompute = recompute;
-            training.resident_tables = tables;
-            if (like && !is_like(training, *like)) continue;
-            std::optional<Planned> found = with_home_of_inputs(training);
-            if (found && add_ways(*std::move(found), out)) continue;
-            if (!is_free("saved_inputs")) continue;
-            training.saved_inputs = SavedInputs::half;
-            for (const auto place :
-                 choices("checkpoints", &TrainingSpec::checkpoints,
-                         {CheckpointPlacement::device, CheckpointPlacement::host})) {
-                training.checkpoints = place;
-                if (found = with_needed_layers(training); found) add_ways(*std::move(found), out);
-            }
-        }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const PlanWay& a, const PlanWay& b) { return a.at_least < b.at_least; });
+std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
+    std::optional<StepPlan> plan = this->plan(training);
+    if (!plan) return std::nullopt;
+    const Fit fit = check_fit(*plan, machine_, training, Gaps::until_it_fits);
+    const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
+    Planned out{training, *std::move(plan)};
+    out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
+    out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
+    out.host_peak = fit.host.peak.bytes;
     return out;
 }
 
-std::optional<Planned> PlanSpace::with_home_of_inputs(TrainingSpec training) const {
-    std::optional<Planned> found = with_needed_layers(training);
-    if (found || !is_free("checkpoints")) return found;
-    training.checkpoints = CheckpointPlacement::host;
-    return with_needed_layers(training);
-}
-
-/// Keeps attention's output of some layers where that of all does not fit. Returns whether it fits.
-bool PlanSpace::add_ways(Planned one, std::vector<PlanWay>& out) const {
-    constexpr Layers kAttention = &TrainingSpec::keep_attention_layers;
-    bool all_fit = true;
-    if (is_free("keep_attention_layers") && one.training.recompute == Recompute::full) {
-        Planned some = with_kept_layers(one, kAttention);
-        all_fit = some.training.*kAttention == model_.layer_count();
-        if (!all_fit && some.training.*kAttention > 0)
-            out.push_back(way_from(std::move(some), kAttention));
-    }
-    constexpr Layers kAll = &TrainingSpec::keep_last_layers;
-    out.push_back(way_from(with_kept_layers(std::move(one), kAll), kAll));
-    return all_fit;
-}
-
-/// With the resident layers without which host memory is short, if their number is free.
-std::optional<Planned> PlanSpace::with_needed_layers(const TrainingSpec& training) const {
-    std::optional<Planned> as_it_is = planned(training);
-    if (!as_it_is || as_it_is->fits) return as_it_is;
-    if (!is_free("resident_layers")) return std::nullopt;
-    // They take more of the device, not less.
-    if (!machine_.unified_memory && as_it_is->spare_bytes < 0) return std::nullopt;
-    return fitting(with_layers_off_host(model_, machine_, training, leave_room_));
-}
-
-/// Compute does the least with the fewest resident layers: they leave the most memory for kept
-/// ones, and the GPU updates them.
-PlanWay PlanSpace::way_from(Planned start, Layers kept) const {
-    start = with_waits(std::move(start));
-    std::vector<FlowDemand> demands =
-        operation_demands(start.plan.program, machine_, start.training);
-    const Seconds at_least =
-        compute_bound(start.plan.program, std::move(demands), machine_, start.training);
-    return {std::move(start), kept, at_least};
+std::optional<Planned> PlanSpace::fitting(const TrainingSpec& training) const {
+    std::optional<Planned> out = planned(training);
+    return out && out->fits ? out : std::nullopt;
 }
 
 Planned PlanSpace::with_most(Planned low, Layers layers) const {

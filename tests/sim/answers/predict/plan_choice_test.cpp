@@ -182,10 +182,11 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
     const MachineSpec machine = h200();
     TrainingSpec asked = batch_of(8);
     asked.resident_layers = 3;
-    const PlanChoice choice = choose_plan(
-        eight_layers(), machine, asked,
-        {"resident_layers", "recompute", "keep_last_layers", "micro_batch", "resident_tables",
-         "deferred_layers", "host_kept_layers", "visiting_layers", "late_moment_layers"});
+    const PlanChoice choice =
+        choose_plan(eight_layers(), machine, asked,
+                    {"resident_layers", "recompute", "keep_last_layers", "micro_batch",
+                     "resident_tables", "deferred_layers", "host_kept_layers", "visiting_layers",
+                     "late_moment_layers", "keep_attention_layers"});
     CHECK(choice.training.resident_layers == 3);
     CHECK(choice.settings.empty());
     asked.schedule = Schedule("megatrain");
