@@ -5,11 +5,9 @@
 
 #include "engine/kernels/matrix.h"
 #include "sim/base/input_error.h"
-#include "sim/base/units.h"
+#include "sim/plan/arena_layout.h"
 
 namespace sluice {
-
-inline constexpr Bytes kPartAlignment = 256;
 
 /// Takes parts from the front of [base, base + bytes). Throws InternalError if the plan's buffer is
 /// too small.
@@ -17,6 +15,9 @@ class Workspace {
   public:
     Workspace() = default;
     Workspace(void* base, Bytes bytes) : base_(static_cast<char*>(base)), bytes_(bytes) {}
+
+    /// Tells how much is taken: nothing may read or write its parts.
+    static Workspace endless() { return {reinterpret_cast<void*>(kPartAlignment), Bytes{1} << 60}; }
 
     void* take(Bytes bytes) {
         const Bytes begin = used_;

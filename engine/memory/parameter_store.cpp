@@ -128,11 +128,6 @@ std::vector<std::int64_t> section_sizes(const ModelSpec& model) {
     return sizes;
 }
 
-ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory) {
-    return placed_block(count, state_bytes,
-                        [&](Bytes bytes) { return static_cast<char*>(memory.take(bytes)); });
-}
-
 ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                                const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
                                Device& device)

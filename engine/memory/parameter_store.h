@@ -10,7 +10,6 @@
 
 #include "engine/device/device.h"
 #include "engine/layers/layer_layout.h"
-#include "engine/layers/workspace.h"
 #include "engine/optimizer/adamw.h"
 
 namespace sluice {
@@ -83,10 +82,6 @@ class ParameterStore {
 
 /// Parameters of each section, the gaps between tensors included.
 std::vector<std::int64_t> section_sizes(const ModelSpec& model);
-
-/// A block of `count` parameters whose planes, moments and scales follow one another in `memory`,
-/// aligned like a workspace's parts. Throws InternalError if it is too small.
-ParameterBlock place_block(std::int64_t count, int state_bytes, Workspace memory);
 
 /// The tensors of a model in the order of its sections.
 std::vector<NamedTensor> named_tensors(const ModelSpec& model);

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "engine/layers/transformer_layer.h"
 #include "engine/memory/parameter_store.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {
-
-constexpr Bytes kLine = 64;
 
 /// The process is there anyway.
 bool is_allocated(const Buffer& buffer) {
@@ -17,8 +16,12 @@ bool is_allocated(const Buffer& buffer) {
 
 }  // namespace
 
-PlaneStore::PlaneStore(const StreamedPlan& plan, Device& device, ThreadPool& pool)
-    : start_(plan.step.memory.buffers.size(), nullptr), bytes_(plan.step.memory.buffers.size(), 0) {
+PlaneStore::PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device& device,
+                       ThreadPool& pool)
+    : plan_(plan),
+      parts_(model, plan, stored_sizes(model, plan)),
+      start_(plan.step.memory.buffers.size(), nullptr),
+      bytes_(plan.step.memory.buffers.size(), 0) {
     const std::vector<Buffer>& buffers = plan.step.memory.buffers;
     const ArenaLayout layout = layout_arena(plan.step.memory);
     if (const auto meet = buffers_that_meet(plan.step.memory, layout))
@@ -36,8 +39,8 @@ PlaneStore::PlaneStore(const StreamedPlan& plan, Device& device, ThreadPool& poo
             bytes_[id] = layout.bytes[id];
         } else if (is_allocated(buffer)) {
             const HostRegion& region =
-                host_.emplace_back(buffer.bytes + buffer.parts * (kRoomForParts + kPage),
-                                   buffer.name.c_str(), pool, buffer.pinned ? &device : nullptr);
+                host_.emplace_back(buffer.bytes + buffer.parts * kRoomForParts, buffer.name.c_str(),
+                                   pool, buffer.pinned ? &device : nullptr);
             start_[id] = region.data();
             bytes_[id] = region.bytes();
         }
@@ -50,37 +53,46 @@ Bytes PlaneStore::host_bytes() const {
     return sum;
 }
 
-char* BufferParts::take(Bytes bytes) {
-    char* const here = next_;
-    next_ += (bytes + alignment_ - 1) / alignment_ * alignment_;
-    if (next_ > end_)
-        throw InternalError(
-            fmt::format("a buffer of the plan is {} bytes too small for its parts", next_ - end_));
-    return here;
+char* PlaneStore::at(const BufferBlock& block) const {
+    if (block.offset + block.bytes > bytes(block.buffer))
+        throw InternalError(fmt::format("\"{}\" has {} bytes, of which {} are used",
+                                        plan_.step.memory.buffers[index(block.buffer)].name,
+                                        bytes(block.buffer), block.offset + block.bytes));
+    return at(block.buffer) + block.offset;
 }
 
-std::vector<ParameterBlock> section_blocks(const ModelSpec& model, int state_bytes,
-                                           const StreamedPlan& plan, const PlaneStore& store) {
-    const StreamedBuffers::OnHost& host = plan.buffers.host;
-    BufferParts weights(store, host.weights, kLine), table(store, host.embedding, kLine),
-        states(store, host.states, kLine), visiting(store, host.visiting_states, kLine);
-    const std::vector<std::int64_t> sizes = section_sizes(model);
+ParameterBlock PlaneStore::parameters(const BufferBlocks& weights,
+                                      const BufferBlocks& states) const {
+    ParameterBlock out;
+    out.count = weights.front().bytes / kBf16;
+    out.state_bytes = plan_.shape.state_bytes;
+    out.high = reinterpret_cast<std::uint16_t*>(at(weights.front()));
+    auto next = states.begin();
+    place_state(out, [&](Bytes) { return at(*next++); });
+    return out;
+}
+
+std::vector<ParameterBlock> PlaneStore::sections() const {
     std::vector<ParameterBlock> out;
-    for (int section = 0; section < plan.homes.sections.count(); ++section) {
-        const std::int64_t count = sizes[static_cast<std::size_t>(section)];
-        if (plan.homes.is_resident(section)) {
-            const BufferId id = plan.buffers.resident[static_cast<std::size_t>(section)];
-            out.push_back(place_block(count, state_bytes, store.workspace(id)));
-            continue;
-        }
-        ParameterBlock& block = out.emplace_back();
-        block.count = count;
-        block.state_bytes = state_bytes;
-        const bool apart = plan.buffers.host_weights(plan.homes, model, section) == host.embedding;
-        block.high =
-            reinterpret_cast<std::uint16_t*>((apart ? table : weights).take(kBf16 * count));
-        BufferParts& rest = plan.homes.is_visiting(section) ? visiting : states;
-        place_state(block, [&](Bytes bytes) { return rest.take(bytes); });
+    for (int section = 0; section < plan_.homes.sections.count(); ++section)
+        out.push_back(
+            plan_.homes.is_resident(section)
+                ? on_device(plan_.buffers.resident[index(section)])
+                : parameters(
+                      parts_.part(plan_.buffers.host_weights(plan_.homes, section), section),
+                      parts_.part(plan_.buffers.host_states(plan_.homes, section), section)));
+    return out;
+}
+
+StoredSizes stored_sizes(const ModelSpec& model, const StreamedPlan& plan) {
+    StoredSizes out{section_sizes(model), {}, {}};
+    for (int index = 0; index < model.layer_count(); ++index) {
+        const LayerSpec& kind = model.layer(index);
+        out.codes.push_back(coded_layout(layer_layout(model, kind)).size);
+        const TransformerLayer layer(model, kind, plan.shape.micro_batch, activation_type(plan));
+        Workspace endless = Workspace::endless();
+        layer.keep(plan.homes.recompute(index), endless, plan.homes.kept_bits(index));
+        out.kept.push_back(endless.used());
     }
     return out;
 }

@@ -8,7 +8,7 @@
 #include "engine/memory/host_region.h"
 #include "engine/optimizer/adamw.h"
 #include "sim/plan/arena_layout.h"
-#include "sim/plan/schedules/streamed.h"
+#include "sim/plan/schedules/streamed_parts.h"
 
 namespace sluice {
 
@@ -19,41 +19,47 @@ class PlaneStore {
   public:
     /// `plan` must outlive it. Throws InputError if the host's memory is short, InternalError if
     /// buffers that are alive at once would meet.
-    PlaneStore(const StreamedPlan& plan, Device& device, ThreadPool& pool);
+    PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device& device, ThreadPool& pool);
 
     /// Null for kNoBuffer.
     char* at(BufferId id) const { return id == kNoBuffer ? nullptr : start_[index(id)]; }
     /// Room there; 0 for kNoBuffer.
     Bytes bytes(BufferId id) const { return id == kNoBuffer ? 0 : bytes_[index(id)]; }
     Workspace workspace(BufferId id) const { return {at(id), bytes(id)}; }
+    /// Throws InternalError if the buffer has no such room.
+    char* at(const BufferBlock& block) const;
+    const StreamedParts& parts() const { return parts_; }
+    /// Where a part of a buffer begins. Precondition: there is such a buffer.
+    char* part(BufferId id, std::int64_t part = 0) const {
+        return at(parts_.part(id, part).front());
+    }
+    /// The parameters of each section at home, and of a layer while it visits the device; zeros.
+    std::vector<ParameterBlock> sections() const;
+    ParameterBlock visit(int layer) const {
+        return on_device(plan_.buffers.visit(plan_.homes, layer));
+    }
     Bytes device_bytes() const { return arena_bytes_; }
     Bytes host_bytes() const;
 
   private:
     static std::size_t index(BufferId id) { return static_cast<std::size_t>(id); }
+    ParameterBlock parameters(const BufferBlocks& weights, const BufferBlocks& states) const;
+    ParameterBlock on_device(BufferId id) const {
+        return parameters(parts_.part(id, 0), parts_.part(id, 1));
+    }
 
+    const StreamedPlan& plan_;
+    const StreamedParts parts_;
     std::vector<char*> start_;  ///< of each buffer
     std::vector<Bytes> bytes_;
     Bytes arena_bytes_ = 0;
     std::vector<HostRegion> host_;
 };
 
-/// Parts of a buffer of a PlaneStore, handed out in order, each at a multiple of `alignment`.
-class BufferParts {
-  public:
-    BufferParts(const PlaneStore& store, BufferId id, Bytes alignment)
-        : next_(store.at(id)), end_(store.at(id) + store.bytes(id)), alignment_(alignment) {}
-    /// Throws InternalError if the buffer has no such room.
-    char* take(Bytes bytes);
-
-  private:
-    char *next_, *end_;
-    Bytes alignment_;
-};
-
-/// A block of parameters for each section of the model, in the buffers of its home. Those of the
-/// device and of the host alike; zeros.
-std::vector<ParameterBlock> section_blocks(const ModelSpec& model, int state_bytes,
-                                           const StreamedPlan& plan, const PlaneStore& store);
+inline DType activation_type(const StreamedPlan& plan) {
+    return plan.homes.activations == Form::fp32 ? DType::fp32 : DType::bf16;
+}
+/// As layers and head lay out their tensors.
+StoredSizes stored_sizes(const ModelSpec& model, const StreamedPlan& plan);
 
 }  // namespace sluice

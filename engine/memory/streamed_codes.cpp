@@ -33,11 +33,11 @@ StreamedCodes::StreamedCodes(const ModelSpec& model, const StreamedPlan& plan,
         places_.push_back(layer_layout(model, kind));
         layouts_.push_back(coded_layout(places_.back()));
     }
-    BufferParts parts(planes, plan.buffers.host.codes, kPartAlignment);
     for (int layer = 0; layer < model.layer_count(); ++layer) {
         if (!plan.homes.arrives_as_codes(layer)) continue;
         const std::size_t kind = kind_of(model, layer);
-        layers_[static_cast<std::size_t>(layer)] = {parts.take(layouts_[kind].size), kind};
+        layers_[static_cast<std::size_t>(layer)] = {planes.part(plan.buffers.host.codes, layer),
+                                                    kind};
         for (Fp8Scale& scale : scales_of(layer)) scale = {};
     }
 }

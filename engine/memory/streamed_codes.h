@@ -20,8 +20,6 @@ class StreamedCodes {
                   const ParameterStore& store, ThreadPool& pool);
 
     bool has(int section) const { return at(section).data != nullptr; }
-    const char* data(int layer) const { return at(layer).data; }
-    Bytes bytes(int layer) const { return layouts_[at(layer).kind].size; }
 
     /// Calls update(after), which changes the layer's weights and calls `after` as adamw() does,
     /// and brings the codes up to date. Nearly always the power of two of a tensor is the one

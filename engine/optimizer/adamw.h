@@ -33,14 +33,14 @@ struct ParameterBlock {
 /// Sets the lower plane, if there is one, and the moments to take(bytes), one after another.
 template <typename Take>
 void place_state(ParameterBlock& block, Take take) {
-    const StatePrecision& precision = block.precision();
-    if (precision.low_bytes > 0) block.low = take(precision.low_bytes * block.count);
-    block.first_moment = take(precision.moment_bytes * block.count);
-    block.second_moment = take(precision.moment_bytes * block.count);
-    if (!precision.has_scales()) return;
-    const std::int64_t scales = 4 * ((block.count + kMomentBlock - 1) / kMomentBlock);
-    block.first_scale = reinterpret_cast<float*>(take(scales));
-    block.second_scale = reinterpret_cast<float*>(take(scales));
+    const auto [low, first, second, first_scale, second_scale] =
+        block.precision().array_bytes(block.count);
+    if (low > 0) block.low = take(low);
+    block.first_moment = take(first);
+    block.second_moment = take(second);
+    if (first_scale == 0) return;
+    block.first_scale = reinterpret_cast<float*>(take(first_scale));
+    block.second_scale = reinterpret_cast<float*>(take(second_scale));
 }
 
 /// A block whose arrays are take(bytes), one after another.

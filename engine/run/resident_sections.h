@@ -9,7 +9,7 @@ class ResidentSections {
   public:
     /// All arguments must outlive it.
     ResidentSections(const ModelSpec& model, const ParameterStore& store, Device& device,
-                     const DeviceBuffers& buffers)
+                     const StepBuffers& buffers)
         : model_(model), store_(store), device_(device), buffers_(buffers) {}
 
     /// Whether a section of ParameterStore is resident.
@@ -27,7 +27,7 @@ class ResidentSections {
     const ModelSpec& model_;
     const ParameterStore& store_;
     Device& device_;
-    const DeviceBuffers& buffers_;
+    const StepBuffers& buffers_;
 };
 
 }  // namespace sluice

@@ -42,34 +42,30 @@ constexpr bool only_trains(OperationKind kind) {
 
 template <typename Work>
 void for_each_micro_batch(const Operation& op, Work work) {
-    Operation one = op;
-    for (one.micro_batches = 1; one.micro_batch < op.micro_batch + op.micro_batches;
-         ++one.micro_batch)
-        work(one);
+    for (std::int64_t j = op.micro_batch; j < op.micro_batch + op.micro_batches; ++j) work(j);
 }
 
 }  // namespace
 
-StreamedStep::StreamedStep(const ModelSpec& model, const TrainingSpec& training,
-                           const StreamedPlan& plan, const PlaneStore& planes,
-                           ParameterStore& store, const DeviceBuffers& buffers, Device& device,
-                           ThreadPool& pool, LaneChoice choose)
+StreamedStep::StreamedStep(const ModelSpec& model, const StreamedPlan& plan,
+                           const PlaneStore& planes, ParameterStore& store,
+                           const StepBuffers& buffers, Device& device, ThreadPool& pool,
+                           LaneChoice choose)
     : model_(model),
-      training_(training),
+      shape_(plan.shape),
       program_(plan.step.program),
       homes_(plan.homes),
+      planes_(planes),
       store_(store),
       device_(device),
       pool_(pool),
-      type_(buffers.activations()),
-      kinds_(layer_kinds(model, training.micro_batch_block(), type_)),
-      head_(model, training.loss_chunk_tokens),
-      device_buffers_(buffers),
-      host_buffers_(model, training, plan, planes),
+      kinds_(layer_kinds(model, shape_.micro_batch, activation_type(plan))),
+      head_(model, shape_.loss_chunk_tokens),
+      buffers_(buffers),
       codes_(model, plan, planes, store, pool),
-      resident_(model, store, device, device_buffers_),
-      rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, training.tokens(),
-            host_buffers_.row_sums()),
+      resident_(model, store, device, buffers),
+      rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, shape_.tokens(),
+            buffers_.row_sums()),
       norm_known_(find_operation(
           program_,
           resident_embedding() ? OperationKind::clip_gradients : OperationKind::scatter_embeddings,
@@ -90,9 +86,9 @@ StepOutcome StreamedStep::run(StepTokens now, StepTokens next, const AdamWStep& 
     fresh.next = next;
     fresh.adam = adam;
     fresh.loss_scale = loss_scale(now.targets);
-    const bool speculates = training_.clipping == Clipping::speculative;
+    const bool speculates = shape_.clipping == Clipping::speculative;
     fresh.adam.gradient_scale = speculates ? static_cast<float>(last_factor_) : 1;
-    fresh.outcome.ahead = ahead && training_.clipping == Clipping::automatic;
+    fresh.outcome.ahead = ahead && shape_.clipping == Clipping::automatic;
     const State& done = run(fresh);
     if (!done.outcome.finite) return done.outcome;
     const double factor = done.outcome.clip_factor;
@@ -112,16 +108,15 @@ double StreamedStep::evaluate(StepTokens now, StepTokens next) {
 
 StreamedStep::State& StreamedStep::run(const State& fresh) {
     codes_.follow_store();
-    if (!gathered_ && !resident_embedding())
-        rows_.gather(fresh.now.inputs, host_buffers_.rows_in());
+    if (!gathered_ && !resident_embedding()) rows_.gather(fresh.now.inputs, buffers_.rows_in());
     gathered_ = true;
     const std::int64_t step = runner_.next_step();
     state(step) = fresh;
     finite(step) = true;
     state(step).documents = write_documents(fresh.now.documents);
     rows_.begin_step(step, fresh.now.inputs, fresh.next.inputs);
-    std::memcpy(host_buffers_.targets(), fresh.now.targets.data(), fresh.now.targets.size_bytes());
-    if (resident_embedding()) host_buffers_.write_token_index(fresh.now.inputs, rows_.rows(step));
+    std::memcpy(buffers_.host_targets(), fresh.now.targets.data(), fresh.now.targets.size_bytes());
+    if (resident_embedding()) buffers_.write_token_index(fresh.now.inputs, rows_.rows(step));
     runner_.submit();
     runner_.wait_for(norm_known_);
     return state(step);
@@ -130,29 +125,14 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
 void StreamedStep::work(OperationId id, std::int64_t step) {
     const Operation& op = program_.operations[static_cast<std::size_t>(id)];
     if (state(step).evaluates && only_trains(op.kind)) return;
+    if (op.lane == Lane::host_to_device || op.lane == Lane::device_to_host) return copy(op, step);
     switch (op.kind) {
-        case OperationKind::copy_embeddings_in:
-            return copy_embeddings_in(op);
-        case OperationKind::copy_weights_in:
-            return copy_weights_in(op);
-        case OperationKind::copy_checkpoint_in:
-        case OperationKind::copy_checkpoint_out:
-            return for_each_micro_batch(op, [&](const Operation& one) { copy_checkpoint(one); });
-        case OperationKind::copy_kept_in:
-        case OperationKind::copy_kept_out:
-            return for_each_micro_batch(op, [&](const Operation& one) { copy_kept(one); });
-        case OperationKind::copy_states_in:
-        case OperationKind::copy_weights_out:
-        case OperationKind::copy_states_out:
-            return copy_states(op, step);
         case OperationKind::forward:
-            return for_each_micro_batch(op, [&](const Operation& one) { forward(one, step); });
+            return for_each_micro_batch(op, [&](std::int64_t j) { forward(op, j, step); });
         case OperationKind::loss:
-            return for_each_micro_batch(op, [&](const Operation& one) { loss(one, step); });
+            return for_each_micro_batch(op, [&](std::int64_t j) { loss(j, step); });
         case OperationKind::backward:
-            return for_each_micro_batch(op, [&](const Operation& one) { backward(one, step); });
-        case OperationKind::copy_gradients_out:
-            return copy_gradients_out(op, step);
+            return for_each_micro_batch(op, [&](std::int64_t j) { backward(op, j, step); });
         case OperationKind::update_ahead:
             return update_ahead(op, step);
         case OperationKind::update:
@@ -167,61 +147,44 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
             return learn_norm(step, 0);
         case OperationKind::gather_embeddings:
             if (op.lane == Lane::compute) return gather_on_device();
-            return rows_.gather(state(step).next.inputs, host_buffers_.rows_in());
+            return rows_.gather(state(step).next.inputs, buffers_.rows_in());
         default:
             throw InternalError(std::string("the engine has no ") + operation_name(op.kind));
     }
 }
 
-/// Where a layer's input is in backward.
-Matrix StreamedStep::backward_input(const Operation& op) const {
-    return device_buffers_.has_coming_back() ? device_buffers_.coming_back(op.layer, op.micro_batch)
-                                             : device_buffers_.hidden(op.layer, op.micro_batch);
-}
-
-void StreamedStep::copy_checkpoint(const Operation& op) {
-    const std::int64_t tokens = training_.micro_batch_block().tokens();
-    const Matrix on_host =
-        host_buffers_.checkpoint(op.layer).row_range(op.micro_batch * tokens, tokens);
-    const Bytes bytes = on_host.elements() * bytes_of(type_);
-    if (op.kind == OperationKind::copy_checkpoint_out) {
-        device_.copy(op.lane, on_host.data, device_buffers_.hidden(op.layer, op.micro_batch).data,
-                     bytes);
-    } else {
-        device_.copy(op.lane, backward_input(op).data, on_host.data, bytes);
-    }
-}
-
-void StreamedStep::copy_kept(const Operation& op) {
-    const bool out = op.kind == OperationKind::copy_kept_out;
-    char* const on_host = host_buffers_.kept(op.layer, op.micro_batch);
-    Workspace memory = device_buffers_.kept(out ? Direction::forward : Direction::backward,
-                                            op.layer, op.micro_batch);
-    layer(op.layer).keep(homes_.recompute(op.layer), memory, training_.kept_bits);
-    device_.copy(op.lane, out ? on_host : memory.data(), out ? memory.data() : on_host,
-                 memory.used());
+/// The plan says which bytes: from the buffers that the operation reads to those that it writes.
+void StreamedStep::copy(const Operation& op, std::int64_t step) {
+    const bool gradients = op.kind == OperationKind::copy_gradients_out;
+    const bool updated =
+        op.kind == OperationKind::copy_weights_out || op.kind == OperationKind::copy_states_out;
+    if (!(gradients && state(step).evaluates) && !(updated && !updates(step)))
+        for (const auto& [from, to] : planes_.parts().copies(op))
+            device_.copy(op.lane, planes_.at(to), planes_.at(from), to.bytes);
+    // Kernels may be adding to the sums, so that this is no plain copy.
+    if (gradients) device_.copy_sums(op.lane, buffers_.host_sums(section_of(op)), buffers_.sums());
 }
 
 const TransformerLayer& StreamedStep::layer(int index) const {
     return kinds_[static_cast<std::size_t>(model_.layers[static_cast<std::size_t>(index)])];
 }
 
-LayerActivations StreamedStep::kept(Direction direction, int index, std::int64_t micro_batch,
+LayerActivations StreamedStep::kept(const Operation& op, int index, std::int64_t j,
                                     std::int64_t step) const {
-    Workspace memory = device_buffers_.kept(direction, index, micro_batch);
+    Workspace memory = buffers_.kept(op, index, j);
     LayerActivations result =
-        layer(index).keep(homes_.recompute(index), memory, training_.kept_bits);
+        layer(index).keep(homes_.recompute(index), memory, homes_.kept_bits(index));
     const std::vector<Documents>& documents = states_[static_cast<std::size_t>(step % 2)].documents;
-    if (!documents.empty()) result.documents = documents[static_cast<std::size_t>(micro_batch)];
+    if (!documents.empty()) result.documents = documents[static_cast<std::size_t>(j)];
     return result;
 }
 
 std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_t> begins) const {
-    if (!training_.within_documents()) return {};
+    if (buffers_.documents() == nullptr) return {};
     std::vector<Documents> all;
-    const std::int64_t tokens = training_.micro_batch_block().tokens();
-    for (std::int64_t j = 0; j < training_.micro_batches(); ++j) {
-        std::int32_t* out = host_buffers_.documents() + j * (tokens + 1);
+    const std::int64_t tokens = shape_.micro_batch.tokens();
+    for (std::int64_t j = 0; j < shape_.micro_batches; ++j) {
+        std::int32_t* out = buffers_.host_documents() + j * (tokens + 1);
         const auto end = std::ranges::lower_bound(begins, (j + 1) * tokens);
         const auto count = end - begins.begin();
         if (count == 0 || begins.front() != j * tokens)
@@ -230,36 +193,30 @@ std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_
         for (const std::int32_t begin : begins.first(static_cast<std::size_t>(count)))
             *out++ = static_cast<std::int32_t>(begin - j * tokens);
         *out = static_cast<std::int32_t>(tokens);
-        all.push_back(
-            {device_buffers_.documents() + j * (tokens + 1), count, longest_document(written)});
+        all.push_back({buffers_.documents() + j * (tokens + 1), count, longest_document(written)});
         begins = begins.subspan(static_cast<std::size_t>(count));
     }
     return all;
 }
 
-void StreamedStep::forward(const Operation& op, std::int64_t step) {
-    if (op.layer == 0 && op.micro_batch == 0)
-        device_.kernels().fill_zero(device_buffers_.sums(), sizeof(StepSums));
-    layer(op.layer).forward(device_.kernels(),
-                            device_buffers_.weights(op.layer, op.micro_batch == 0),
-                            device_buffers_.hidden(op.layer, op.micro_batch),
-                            device_buffers_.hidden(op.layer + 1, op.micro_batch),
-                            kept(Direction::forward, op.layer, op.micro_batch, step),
-                            device_buffers_.forward_workspace(), device_buffers_.layer_operands());
+void StreamedStep::forward(const Operation& op, std::int64_t j, std::int64_t step) {
+    if (op.layer == 0 && j == 0) device_.kernels().fill_zero(buffers_.sums(), sizeof(StepSums));
+    layer(op.layer).forward(device_.kernels(), buffers_.weights(op.layer, j == 0),
+                            buffers_.hidden(op.layer, j), buffers_.hidden(op.layer + 1, j),
+                            kept(op, op.layer, j, step), buffers_.forward_workspace(),
+                            buffers_.layer_operands());
 }
 
-void StreamedStep::loss(const Operation& op, std::int64_t step) {
-    const Matrix hidden = device_buffers_.hidden(store_.layers(), op.micro_batch);
-    const GradientTarget target{device_buffers_.head_gradient_sums(), DType::fp32,
-                                op.micro_batch > 0};
-    head_.run(device_.kernels(), head_weights(), hidden,
-              device_buffers_.targets() + op.micro_batch * hidden.rows, state(step).loss_scale,
-              &device_buffers_.sums()->loss, target, device_buffers_.logits(),
-              device_buffers_.head_operands());
-    if (op.micro_batch + 1 < training_.micro_batches()) return;
+void StreamedStep::loss(std::int64_t j, std::int64_t step) {
+    const Matrix hidden = buffers_.hidden(store_.layers(), j);
+    const GradientTarget target{buffers_.head_gradient_sums(), DType::fp32, j > 0};
+    head_.run(device_.kernels(), head_weights(), hidden, buffers_.targets() + j * hidden.rows,
+              state(step).loss_scale, &buffers_.sums()->loss, target, buffers_.logits(),
+              buffers_.head_operands());
+    if (j + 1 < shape_.micro_batches) return;
     for (const TensorPlace& place : {head_.projection(), head_.norm()})
-        finish_gradients(vector_at(device_buffers_.head_weights(), DType::bf16, place).data,
-                         vector_at(device_buffers_.head_gradient_sums(), DType::fp32, place).data,
+        finish_gradients(vector_at(buffers_.head_weights(), DType::bf16, place).data,
+                         vector_at(buffers_.head_gradient_sums(), DType::fp32, place).data,
                          place.elements());
 }
 
@@ -268,35 +225,31 @@ void StreamedStep::finish_gradients(void* out, void* sums, std::int64_t elements
     Kernels& kernels = device_.kernels();
     const Vector gradients{out, DType::bf16, elements};
     if (sums != nullptr) kernels.round_to_bf16(gradients, {sums, DType::fp32, elements});
-    kernels.sum_squares(gradients, &device_buffers_.sums()->norm_square);
+    kernels.sum_squares(gradients, &buffers_.sums()->norm_square);
 }
 
-GradientTarget StreamedStep::gradient_target(int index, std::int64_t micro_batch) const {
-    void* const sums = device_buffers_.gradient_sums(index);
-    if (sums == nullptr) return {device_buffers_.gradient_slab(index), DType::bf16, false};
-    return {sums, DType::fp32, micro_batch > 0};
+GradientTarget StreamedStep::gradient_target(int index, std::int64_t j) const {
+    void* const sums = buffers_.gradient_sums(index);
+    if (sums == nullptr) return {buffers_.gradient_slab(index), DType::bf16, false};
+    return {sums, DType::fp32, j > 0};
 }
 
-void StreamedStep::backward(const Operation& op, std::int64_t step) {
-    const Matrix input = backward_input(op);
+void StreamedStep::backward(const Operation& op, std::int64_t j, std::int64_t step) {
+    const Matrix input = buffers_.backward_input(op, j);
     if (homes_.computes_input(op.layer)) {
         const int below = op.layer - 1;
-        layer(below).forward_again(device_.kernels(), device_buffers_.weights(below, false),
-                                   device_buffers_.hidden(below, op.micro_batch), input,
-                                   kept(Direction::backward, below, op.micro_batch, step),
-                                   device_buffers_.backward_workspace(),
-                                   device_buffers_.layer_operands());
+        layer(below).forward_again(device_.kernels(), buffers_.weights(below, false),
+                                   buffers_.hidden(below, j), input, kept(op, below, j, step),
+                                   buffers_.backward_workspace(), buffers_.layer_operands());
     }
-    if (op.micro_batch == 0) resident_.begin_gradients(op.layer);
-    layer(op.layer).backward(device_.kernels(), device_buffers_.weights(op.layer, false),
-                             gradient_target(op.layer, op.micro_batch), input,
-                             device_buffers_.hidden(store_.layers(), op.micro_batch),
-                             kept(Direction::backward, op.layer, op.micro_batch, step),
-                             device_buffers_.backward_workspace(),
-                             device_buffers_.layer_operands());
-    if (op.micro_batch + 1 < training_.micro_batches()) return;
-    finish_gradients(device_buffers_.gradient_slab(op.layer),
-                     device_buffers_.gradient_sums(op.layer), layer(op.layer).layout().size);
+    if (j == 0) resident_.begin_gradients(op.layer);
+    layer(op.layer).backward(device_.kernels(), buffers_.weights(op.layer, false),
+                             gradient_target(op.layer, j), input,
+                             buffers_.hidden(store_.layers(), j), kept(op, op.layer, j, step),
+                             buffers_.backward_workspace(), buffers_.layer_operands());
+    if (j + 1 < shape_.micro_batches) return;
+    finish_gradients(buffers_.gradient_slab(op.layer), buffers_.gradient_sums(op.layer),
+                     layer(op.layer).layout().size);
 }
 
 }  // namespace sluice

@@ -48,9 +48,9 @@ struct StepOutcome {
 class StreamedStep {
   public:
     /// All arguments must outlive it. `choose`: see LaneRunner.
-    StreamedStep(const ModelSpec& model, const TrainingSpec& training, const StreamedPlan& plan,
-                 const PlaneStore& planes, ParameterStore& store, const DeviceBuffers& buffers,
-                 Device& device, ThreadPool& pool, LaneChoice choose = {});
+    StreamedStep(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
+                 ParameterStore& store, const StepBuffers& buffers, Device& device,
+                 ThreadPool& pool, LaneChoice choose = {});
 
     /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
@@ -98,17 +98,11 @@ class StreamedStep {
         return op.layer == kEmbeddingLayer ? store_.embedding() : op.layer;
     }
     bool resident_embedding() const { return resident_.has(store_.embedding()); }
-    /// The rows of the batch's tokens, or its tokens, and its targets.
-    void copy_embeddings_in(const Operation& op);
-    void copy_weights_in(const Operation& op);
-    void copy_checkpoint(const Operation& op);
-    void copy_kept(const Operation& op);
-    void forward(const Operation& op, std::int64_t step);
-    void loss(const Operation& op, std::int64_t step);
-    void backward(const Operation& op, std::int64_t step);
-    void copy_gradients_out(const Operation& op, std::int64_t step);
-    /// Copies the states of a visiting layer in or out.
-    void copy_states(const Operation& op, std::int64_t step);
+    void copy(const Operation& op, std::int64_t step);
+    // Each for micro-batch `j` of the step.
+    void forward(const Operation& op, std::int64_t j, std::int64_t step);
+    void loss(std::int64_t j, std::int64_t step);
+    void backward(const Operation& op, std::int64_t j, std::int64_t step);
     void update_ahead(const Operation& op, std::int64_t step);
     void update(const Operation& op, OperationId id, std::int64_t step);
     /// Updates the moments of a section whose parameters were updated alone.
@@ -131,13 +125,11 @@ class StreamedStep {
     void learn_norm(std::int64_t step, double rows_square);
     HeadWeights head_weights() const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
-    GradientTarget gradient_target(int layer, std::int64_t micro_batch) const;
-    LayerActivations kept(Direction direction, int layer, std::int64_t micro_batch,
-                          std::int64_t step) const;
+    GradientTarget gradient_target(int layer, std::int64_t j) const;
+    LayerActivations kept(const Operation& op, int layer, std::int64_t j, std::int64_t step) const;
     /// Writes where the documents of each micro-batch begin, for their copy to the device.
     std::vector<Documents> write_documents(std::span<const std::int32_t> begins) const;
     const TransformerLayer& layer(int index) const;
-    Matrix backward_input(const Operation& op) const;
     const std::uint16_t* tied_gradient() const;
     /// Whether everything that left the device with these gradients is finite; if not, the step
     /// stops here.
@@ -148,17 +140,16 @@ class StreamedStep {
     StepOutcome redo(const State& clipped);
 
     const ModelSpec& model_;
-    const TrainingSpec& training_;
+    const StepShape& shape_;
     const StepProgram& program_;
     const Placement& homes_;
+    const PlaneStore& planes_;
     ParameterStore& store_;
     Device& device_;
     ThreadPool& pool_;
-    DType type_;
     std::vector<TransformerLayer> kinds_;
     HeadLoss head_;
-    const DeviceBuffers& device_buffers_;
-    HostBuffers host_buffers_;
+    const StepBuffers& buffers_;
     StreamedCodes codes_;
     ResidentSections resident_;
     EmbeddingRows rows_;
@@ -175,7 +166,7 @@ class StreamedStep {
     double max_norm_ = 0;
     StepLimits limits_;
     double last_factor_ = 1;  ///< of clipping: the guess for the next step
-    bool gathered_ = false;   ///< the rows of the next step are in host_buffers_.rows_in()
+    bool gathered_ = false;   ///< the rows of the next step are in buffers_.rows_in()
 
     LaneRunner runner_;  ///< last: its threads use all of the above
 };

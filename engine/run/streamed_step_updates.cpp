@@ -8,43 +8,27 @@
 
 namespace sluice {
 
-void StreamedStep::copy_embeddings_in(const Operation& op) {
-    const Matrix rows = device_buffers_.whole_hidden(0);
-    if (resident_embedding()) {
-        device_.copy(op.lane, device_buffers_.token_index(), host_buffers_.token_index(),
-                     static_cast<Bytes>(token_index_bytes(model_, training_)));
-    } else {
-        device_.copy(op.lane, rows.data, host_buffers_.rows_in().data,
-                     rows.elements() * bytes_of(type_));
-    }
-    device_.copy(op.lane, device_buffers_.targets(), host_buffers_.targets(),
-                 rows.rows * static_cast<Bytes>(sizeof(std::int32_t)));
-    if (training_.within_documents())
-        device_.copy(op.lane, device_buffers_.documents(), host_buffers_.documents(),
-                     document_begins_bytes(training_));
-}
-
 void StreamedStep::gather_on_device() {
-    const TokenIndex index(device_buffers_.token_index(), training_.tokens());
-    device_.kernels().gather_rows(device_buffers_.whole_hidden(0),
-                                  store_.block(store_.embedding()).high, index.inputs);
+    const TokenIndex index = buffers_.token_index();
+    device_.kernels().gather_rows(buffers_.whole_hidden(0), store_.block(store_.embedding()).high,
+                                  index.inputs);
 }
 
 void StreamedStep::sum_rows_on_device(std::int64_t step) {
-    const TokenIndex index(device_buffers_.token_index(), training_.tokens());
-    float* const sums = device_buffers_.row_gradients();
+    const TokenIndex index = buffers_.token_index();
+    float* const sums = buffers_.row_gradients();
     const bool tied = model_.tied_embeddings;
     device_.kernels().fill_zero(sums, kFp32 * store_.block(store_.embedding()).count);
     device_.kernels().sum_rows(
-        sums, device_buffers_.whole_hidden(store_.layers()),
+        sums, buffers_.whole_hidden(store_.layers()),
         {index.rows, rows_.rows(step).count, index.order},
-        tied ? static_cast<const std::uint16_t*>(device_buffers_.head_weights()) : nullptr,
-        &device_buffers_.sums()->norm_square);
+        tied ? static_cast<const std::uint16_t*>(buffers_.head_weights()) : nullptr,
+        &buffers_.sums()->norm_square);
 }
 
 /// Those of the two sections that are resident, or what was copied to one buffer.
 HeadWeights StreamedStep::head_weights() const {
-    if (!resident_.has(store_.head())) return head_.weights_in(device_buffers_.head_weights());
+    if (!resident_.has(store_.head())) return head_.weights_in(buffers_.head_weights());
     const HeadLayout layout = head_layout(model_);
     std::uint16_t* const own = store_.block(store_.head()).high;
     return {model_.tied_embeddings ? store_.block(store_.embedding()).high
@@ -52,66 +36,8 @@ HeadWeights StreamedStep::head_weights() const {
             own + layout.norm.offset};
 }
 
-void StreamedStep::copy_weights_in(const Operation& op) {
-    if (codes_.has(op.layer))
-        return device_.copy(op.lane, device_buffers_.weight_slot(op.layer), codes_.data(op.layer),
-                            codes_.bytes(op.layer));
-    if (op.layer < store_.layers()) {
-        const ParameterBlock& block = store_.block(op.layer);
-        device_.copy(op.lane, device_buffers_.weight_slot(op.layer), block.high,
-                     kBf16 * block.count);
-        return;
-    }
-    auto* const head = static_cast<std::uint16_t*>(device_buffers_.head_weights());
-    const ParameterBlock& own = store_.block(store_.head());
-    const TensorPlace norm = head_layout(model_).norm;
-    const std::uint16_t* const projection =
-        model_.tied_embeddings ? store_.block(store_.embedding()).high : own.high;
-    device_.copy(op.lane, head, projection, kBf16 * head_.projection().elements());
-    device_.copy(op.lane, head + head_.norm().offset, own.high + norm.offset,
-                 kBf16 * norm.elements());
-}
-
-void StreamedStep::copy_gradients_out(const Operation& op, std::int64_t step) {
-    const int section = section_of(op);
-    if (state(step).evaluates) {
-        // Only the sums, of which the loss is one.
-    } else if (op.layer == kEmbeddingLayer && !resident_embedding()) {
-        const Matrix rows = device_buffers_.whole_hidden(store_.layers());
-        device_.copy(op.lane, host_buffers_.rows_out().data, rows.data,
-                     rows.elements() * bytes_of(type_));
-    } else if (op.layer == store_.layers()) {
-        device_.copy(op.lane, host_buffers_.gradients(section), device_buffers_.head_weights(),
-                     kBf16 * head_.elements());
-    } else if (op.layer != kEmbeddingLayer) {
-        device_.copy(op.lane, host_buffers_.gradients(section),
-                     device_buffers_.gradient_slab(op.layer), kBf16 * store_.block(section).count);
-    }
-    device_.copy_sums(op.lane, host_buffers_.sums(section), device_buffers_.sums());
-}
-
-void StreamedStep::copy_states(const Operation& op, std::int64_t step) {
-    const bool in = op.kind == OperationKind::copy_states_in;
-    if (!in && !updates(step)) return;
-    const ParameterBlock &host = store_.block(op.layer), &device = device_buffers_.visit(op.layer);
-    const auto copy = [&](void* on_host, void* on_device, Bytes bytes) {
-        if (bytes > 0)
-            device_.copy(op.lane, in ? on_device : on_host, in ? on_host : on_device, bytes);
-    };
-    if (op.kind != OperationKind::copy_states_out) copy(host.high, device.high, kBf16 * host.count);
-    if (op.kind == OperationKind::copy_weights_out) return;
-    const StatePrecision& precision = host.precision();
-    copy(host.low, device.low, precision.low_bytes * host.count);
-    copy(host.first_moment, device.first_moment, precision.moment_bytes * host.count);
-    copy(host.second_moment, device.second_moment, precision.moment_bytes * host.count);
-    if (!precision.has_scales()) return;
-    const Bytes scales = kFp32 * ((host.count + kMomentBlock - 1) / kMomentBlock);
-    copy(host.first_scale, device.first_scale, scales);
-    copy(host.second_scale, device.second_scale, scales);
-}
-
 const std::uint16_t* StreamedStep::tied_gradient() const {
-    return model_.tied_embeddings ? host_buffers_.gradients(store_.head()) : nullptr;
+    return model_.tied_embeddings ? buffers_.host_gradients(store_.head()) : nullptr;
 }
 
 bool StreamedStep::still_finite(std::int64_t step, const StepSums& sums) {
@@ -138,9 +64,9 @@ std::vector<bool> StreamedStep::sections_ahead() const {
 void StreamedStep::update_ahead(const Operation& op, std::int64_t step) {
     State& s = state(step);
     const int section = section_of(op);
-    if (!s.outcome.ahead || !still_finite(step, *host_buffers_.sums(section))) return;
+    if (!s.outcome.ahead || !still_finite(step, *buffers_.host_sums(section))) return;
     announce(section);
-    update_on_host(section, UpdatePass::update, s.adam, {.bf16 = host_buffers_.gradients(section)});
+    update_on_host(section, UpdatePass::update, s.adam, {.bf16 = buffers_.host_gradients(section)});
 }
 
 /// Calls `use` with the passes over a section after the norm. Where this clips after all, updates
@@ -171,11 +97,11 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
         });
     }
     if (op.layer != kEmbeddingLayer) {
-        if (!still_finite(step, *host_buffers_.sums(section)) || !updates(step)) return;
+        if (!still_finite(step, *buffers_.host_sums(section)) || !updates(step)) return;
         const bool ahead = was_ahead(s, section);
         if (ahead && !s.outcome.corrected) return;
         announce(section);
-        const std::uint16_t* const gradient = host_buffers_.gradients(section);
+        const std::uint16_t* const gradient = buffers_.host_gradients(section);
         if (homes_.update(section).moments_later && !s.outcome.corrected)
             return update_on_host(section, UpdatePass::parameters, s.adam, {.bf16 = gradient});
         return on_host(section, ahead, gradient);
@@ -198,29 +124,29 @@ void StreamedStep::update_moments(const Operation& op, std::int64_t step) {
     const int section = section_of(op);
     if (!updates(step) || s.outcome.corrected || was_ahead(s, section)) return;
     adamw(pool_, UpdatePass::moments, s.adam, store_.block(section), store_.decay_ranges(section),
-          {.bf16 = host_buffers_.gradients(section)});
+          {.bf16 = buffers_.host_gradients(section)});
 }
 
 void StreamedStep::scatter(std::int64_t step) {
     learn_norm(step, state(step).evaluates
                          ? 0
-                         : rows_.scatter(step, host_buffers_.rows_out(), tied_gradient()));
+                         : rows_.scatter(step, buffers_.rows_out(), tied_gradient()));
 }
 
 void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     State& s = state(step);
-    const StepSums& sums = *host_buffers_.sums(store_.embedding());
+    const StepSums& sums = *buffers_.host_sums(store_.embedding());
     s.outcome.loss = sums.loss;
     s.outcome.finite = still_finite(step, {sums.loss, sums.norm_square + rows_square});
     if (!s.outcome.finite) return;
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
     // Else updates may be at work.
-    if (training_.updates_after_norm() && !s.evaluates && !s.outcome.ahead)
+    if (homes_.update(store_.head()).after_norm && !s.evaluates && !s.outcome.ahead)
         s.outcome.skipped =
             s.outcome.loss > limits_.loss || s.outcome.gradient_norm > limits_.gradient_norm;
-    if (s.pass == UpdatePass::redo || training_.clipping == Clipping::off) return;
+    if (s.pass == UpdatePass::redo || shape_.clipping == Clipping::off) return;
     s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
-    if (!training_.updates_after_norm()) return;
+    if (!homes_.update(store_.head()).after_norm) return;
     s.outcome.corrected = s.outcome.ahead && s.outcome.clip_factor != 1;
     s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
     // Their states leave the device on another lane, later.
@@ -237,7 +163,7 @@ StepOutcome StreamedStep::redo(const State& clipped) {
         else
             update_on_host(section, UpdatePass::rewind, clipped.adam, {});
     }
-    if (!resident_embedding()) rows_.gather(clipped.now.inputs, host_buffers_.rows_in());
+    if (!resident_embedding()) rows_.gather(clipped.now.inputs, buffers_.rows_in());
     State again = clipped;
     again.pass = UpdatePass::redo;
     again.adam.speculated_scale = clipped.adam.gradient_scale;

@@ -62,7 +62,7 @@ double copy_rate(Device& device, Lane lane, void* to, const void* from, Bytes by
 
 }  // namespace
 
-std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuffers& buffers,
+std::optional<HostRates> probe_host(const ParameterStore& store, const StepBuffers& buffers,
                                     char* gradients, ThreadPool& pool, Device& device,
                                     std::int64_t least) {
     const std::vector<int> layers = layers_on_host(store);

@@ -17,7 +17,7 @@ inline constexpr std::int64_t kLeastProbed = std::int64_t{64} << 20;
 /// weights. Empty if these layers have fewer than `least` parameters. `gradients`: page-locked
 /// memory for those of a layer; null: some is allocated meanwhile. Preconditions: all parameters,
 /// moments, gradients and device buffers are zero, and stay so; no lane is at work.
-std::optional<HostRates> probe_host(const ParameterStore& store, const DeviceBuffers& buffers,
+std::optional<HostRates> probe_host(const ParameterStore& store, const StepBuffers& buffers,
                                     char* gradients, ThreadPool& pool, Device& device,
                                     std::int64_t least = kLeastProbed);
 

@@ -185,7 +185,7 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
 }
 
 HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,
-                      const DeviceBuffers& buffers, char* gradients, ThreadPool& pool,
+                      const StepBuffers& buffers, char* gradients, ThreadPool& pool,
                       Device& device) {
     const HostRates rates =
         probe_host(store, buffers, gradients, pool, device).value_or(HostRates());

@@ -61,7 +61,7 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint);
 
 /// Measures the host (probe_host) and says what that means for the expected step.
 HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,
-                      const DeviceBuffers& buffers, char* gradients, ThreadPool& pool,
+                      const StepBuffers& buffers, char* gradients, ThreadPool& pool,
                       Device& device);
 
 /// Chooses the threads' CPUs, and prints them and warnings about the host.

@@ -71,17 +71,17 @@ void WholeRun::prepare() {
 }
 
 void WholeRun::allocate() {
-    planes_ = std::make_unique<PlaneStore>(plan_, *device_, *pool_);
-    device_buffers_ = std::make_unique<DeviceBuffers>(model_, training_, plan_, *planes_);
+    planes_ = std::make_unique<PlaneStore>(model_, plan_, *device_, *pool_);
+    buffers_ = std::make_unique<StepBuffers>(model_, plan_, *planes_);
     store_ = std::make_unique<ParameterStore>(
-        model_, section_blocks(model_, static_cast<int>(training_.state_bytes), plan_, *planes_),
-        plan_.homes.resident_sections(), planes_->at(plan_.buffers.host.staging), *pool_, *device_);
+        model_, planes_->sections(), plan_.homes.resident_sections(),
+        planes_->at(plan_.buffers.host.staging), *pool_, *device_);
     if (settings_.expected && settings_.expected->rates)
-        host_rates_ = rates_today(*settings_.expected->rates, *store_, *device_buffers_,
+        host_rates_ = rates_today(*settings_.expected->rates, *store_, *buffers_,
                                   planes_->at(plan_.buffers.host.gradients), *pool_, *device_);
     start_parameters();
-    step_ = std::make_unique<StreamedStep>(model_, training_, plan_, *planes_, *store_,
-                                           *device_buffers_, *device_, *pool_);
+    step_ = std::make_unique<StreamedStep>(model_, plan_, *planes_, *store_, *buffers_, *device_,
+                                           *pool_);
     step_->set_last_clip_factor(state_.clip_factor);
     if (checkpoints_) {
         saver_.emplace(*checkpoints_, *store_, save_memory_, *pool_, *device_);

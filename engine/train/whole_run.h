@@ -74,7 +74,7 @@ class WholeRun {
     StreamedPlan plan_;
     std::unique_ptr<ThreadPool> pool_;
     std::unique_ptr<PlaneStore> planes_;
-    std::unique_ptr<DeviceBuffers> device_buffers_;
+    std::unique_ptr<StepBuffers> buffers_;
     std::unique_ptr<ParameterStore> store_;
     Bytes save_memory_ = 0;
     std::optional<CheckpointSaver> saver_;  ///< with --out; reads the store, and step_ calls it

@@ -10,7 +10,8 @@
 namespace sluice {
 
 inline constexpr Bytes kArenaAlignment = 4096;  ///< of each buffer
-inline constexpr Bytes kRoomForParts = 8192;    ///< 32 tensors of a part start at 256 bytes each
+inline constexpr Bytes kPartAlignment = 256;    ///< of tensors in a part of a buffer
+inline constexpr Bytes kRoomForParts = 8192;    ///< for the gaps that 32 of them leave
 
 struct ArenaLayout {
     std::vector<Bytes> offset;  ///< by BufferId; -1: no bytes, or another tier

@@ -113,6 +113,10 @@ class Placement {
         return home(section, Plane::weights).on_host() &&
                home(section, Plane::weights).form == Form::e4m3;
     }
+    /// The bits of each number of gate and up where these are kept.
+    int kept_bits(int layer) const {
+        return home(layer, Plane::kept_feed_forward).form == Form::codes_8_bit ? 8 : 16;
+    }
     std::optional<KeptBesideVisit> kept_beside_visit(int layer) const;
     Sections sections;
     Visits visits;

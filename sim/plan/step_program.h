@@ -111,7 +111,7 @@ inline constexpr BufferId kNoBuffer = -1;
 inline constexpr BufferId kStepOutcome = -2;
 
 /// How an operation uses a buffer, or some of its parts (see Buffer): it reads or writes them, or
-/// it only needs it to be alive.
+/// it only needs it to be alive. Copies of our schedule go from what they read to what they write.
 struct BufferUse {
     enum class As : std::uint8_t { holds, reads, writes };
     BufferId buffer = kNoBuffer;

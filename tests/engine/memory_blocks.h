@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/layers/workspace.h"
 #include "engine/memory/parameter_store.h"
 #include "sim/plan/schedules/streamed_buffers.h"
 
@@ -15,7 +16,10 @@ class MemoryBlocks {
         for (const std::int64_t size : section_sizes(model)) {
             const Bytes bytes = (state_bytes + 1) * size + 6 * kPartAlignment;
             std::vector<char>& memory = memories_.emplace_back(static_cast<std::size_t>(bytes));
-            blocks_.push_back(place_block(size, state_bytes, {memory.data(), bytes}));
+            Workspace parts(memory.data(), bytes);
+            blocks_.push_back(placed_block(size, state_bytes, [&](Bytes part) {
+                return static_cast<char*>(parts.take(part));
+            }));
         }
     }
     const std::vector<ParameterBlock>& blocks() const { return blocks_; }

@@ -61,7 +61,7 @@ class Streamed {
           sections_(homes_.sections),
           layers_(model.layer_count()),
           of_a_pass_(static_cast<std::int32_t>(training.micro_batches_of_a_pass())),
-          copies_(training),
+          copies_(training.micro_batches_of_a_pass()),
           build_(KernelStyle::fused) {
         while (first_on_host_ < layers_ && resident(first_on_host_)) ++first_on_host_;
         for (const LayerSpec& kind : model.kinds)
@@ -81,11 +81,16 @@ class Streamed {
         declare_streamed_host_moments(model_, build_);
         if (t_.clipping == Clipping::speculative)
             build_.assume("a step whose clipping factor changes runs twice, which is not counted");
-        return {build_.finish(), std::move(homes_), std::move(buffers_)};
+        return {build_.finish(),
+                std::move(homes_),
+                std::move(buffers_),
+                {t_.micro_batch_block(), t_.micro_batches(), of_a_pass_, t_.loss_chunk_tokens,
+                 static_cast<int>(t_.state_bytes), t_.clipping, t_.compute, t_.head_gradients}};
     }
 
   private:
     using Uses = BufferUses;
+    enum class Direction : std::uint8_t { forward, backward };
     /// Micro-batches that are one operation.
     struct Group {
         std::int32_t first, count;
@@ -152,8 +157,11 @@ class Streamed {
     // The places that operations use.
 
     BufferId input(int layer) const { return buffers_.inputs[static_cast<std::size_t>(layer)]; }
-    BufferId visit(int layer) const {
-        return buffers_.visits[static_cast<std::size_t>(layer - homes_.visits.first)];
+    /// All of a visiting layer's place, or its weights or states alone.
+    static constexpr std::int64_t kVisitParts = 2;
+    BufferUse of_visit(BufferUse::As as, int layer, std::int64_t first = 0,
+                       std::int64_t count = kVisitParts) const {
+        return {as, buffers_.visit(homes_, layer), first, count};
     }
     BufferId resident_buffer(int section) const {
         return buffers_.resident[static_cast<std::size_t>(section)];
@@ -177,6 +185,12 @@ class Streamed {
         return reads(buffers_.hidden_gradient, 0, t_.micro_batches());
     }
     BufferUse writes_all_rows() const { return writes(input(0), 0, t_.micro_batches()); }
+    /// Embedding rows of micro-batches on the host; behind them are the gradients of all rows.
+    BufferUse of_rows(BufferUse::As as, const Group& group) const {
+        return {as, buffers_.host.rows, group.first, group.count};
+    }
+    Group all_rows() const { return {0, static_cast<std::int32_t>(t_.micro_batches())}; }
+    Group row_gradients() const { return {all_rows().count, all_rows().count}; }
     /// Its input's micro-batches on the host.
     BufferUse of_checkpoint(BufferUse::As as, int layer, const Group& group) const {
         const std::int64_t place = home(layer, Plane::input).host_place;
@@ -187,8 +201,11 @@ class Streamed {
     /// used in turn by copies of a pass, in forward and again in backward.
     BufferUse of_kept(BufferUse::As as, Direction direction, int layer, const Group& group) const {
         if (!homes_.keeps_on_host(layer))
-            return {as, buffers_.kept[static_cast<std::size_t>(layer)], 0, 1};
-        const std::int64_t turn = kept_turn(homes_, copies_, direction, layer, group.first);
+            return {as, buffers_.kept[static_cast<std::size_t>(layer)], 0, kVisitParts};
+        const int lower = home(layer, Plane::kept_feed_forward).turn;
+        const std::int64_t before =
+            direction == Direction::forward ? lower : homes_.kept_on_host - 1 - lower;
+        const std::int64_t turn = before * copies_.count() + copies_.of(group.first);
         return {as, buffers_.kept_in_turn[static_cast<std::size_t>(turn % 2)], 0, 1};
     }
     BufferUse of_gradient(BufferUse::As as, int layer) const {
@@ -199,7 +216,7 @@ class Streamed {
     }
     /// On the host.
     BufferUse of_weights(BufferUse::As as, int section) const {
-        return {as, buffers_.host_weights(homes_, model_, section), section, 1};
+        return {as, buffers_.host_weights(homes_, section), section, 1};
     }
     BufferUse of_states(BufferUse::As as, int section) const {
         return {as, buffers_.host_states(homes_, section), section, 1};
@@ -209,7 +226,7 @@ class Streamed {
         return {as, buffers_.host.gradients, home(section, Plane::gradient).host_place, 1};
     }
     BufferUse coming_back(BufferUse::As as, int layer, const Group& group) const {
-        const std::int64_t turn = coming_back_turn(homes_, copies_, layer, group.first);
+        const std::int64_t turn = (layers_ - 1 - layer) * copies_.count() + copies_.of(group.first);
         return {as, buffers_.coming_back, turn % 2, 1};
     }
 
@@ -241,12 +258,13 @@ class Streamed {
 
     void head_weights_in() {
         if (resident(sections_.head())) return;
-        Operation op = copy_operation(
-            head_buffer_bytes(),
-            {writes(buffers_.head_weights), of_weights(BufferUse::As::reads, sections_.head())});
-        if (model_.tied_embeddings)
-            op.uses.push_back(of_weights(BufferUse::As::reads, sections_.embedding()));
-        build_.add(OperationKind::copy_weights_in, layers_, std::move(op));
+        build_.add(OperationKind::copy_weights_in, layers_,
+                   copy_operation(head_buffer_bytes(),
+                                  {writes(buffers_.head_weights),
+                                   model_.tied_embeddings
+                                       ? of_weights(BufferUse::As::reads, sections_.embedding())
+                                       : BufferUse(),
+                                   of_weights(BufferUse::As::reads, sections_.head())}));
     }
 
     /// Slots fill before anything is computed.
@@ -272,12 +290,13 @@ class Streamed {
         const double bytes = gathers ? token_index_bytes(model_, t_) : input_bytes(model_, t_);
         const double documents =
             t_.within_documents() ? static_cast<double>(document_begins_bytes(t_)) : 0;
-        Operation copy = copy_operation(bytes + 4 * tokens(t_) + documents,
-                                        {writes(buffers_.targets), writes(buffers_.documents)});
-        if (gathers)
-            copy = also_using(std::move(copy), {writes(buffers_.token_index), reads(kStepOutcome)});
-        else
-            copy = also_using(std::move(copy), {writes_all_rows(), reads(buffers_.host.rows, 0)});
+        const StreamedBuffers::OnHost& host = buffers_.host;
+        Operation copy = copy_operation(
+            bytes + 4 * tokens(t_) + documents,
+            {writes(buffers_.targets), reads(host.token_ids), writes(buffers_.documents),
+             reads(host.documents), writes(buffers_.token_index), reads(host.token_index),
+             gathers ? reads(kStepOutcome) : writes_all_rows(),
+             of_rows(BufferUse::As::reads, all_rows())});
         build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, std::move(copy));
         if (!gathers) return;
         build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,
@@ -448,7 +467,7 @@ class Streamed {
     void checkpoint_in(int layer, const Group& group) {
         const BufferUse from = homes_.input_leaves(layer)
                                    ? of_checkpoint(BufferUse::As::reads, layer, group)
-                                   : reads(buffers_.host.rows, 0);
+                                   : of_rows(BufferUse::As::reads, group);
         build_.add(OperationKind::copy_checkpoint_in, layer,
                    copy_of_checkpoint(
                        group, {from, buffers_.coming_back == kNoBuffer
@@ -559,7 +578,8 @@ class Streamed {
     void update_layer_on_device(int layer) {
         update_on_device(layer, kernels(layer).update,
                          {of_gradient(BufferUse::As::reads, layer),
-                          writes(visiting(layer) ? visit(layer) : resident_buffer(layer))});
+                          visiting(layer) ? of_visit(BufferUse::As::writes, layer)
+                                          : writes(resident_buffer(layer))});
     }
     void update_head() {
         const int head = sections_.head();
@@ -601,17 +621,17 @@ class Streamed {
         const double row_bytes = input_bytes(model_, t_);
         gradients_out(kEmbeddingLayer, row_bytes,
                       {reads_all_hidden(), reads(buffers_.sums), writes(kStepOutcome),
-                       writes(buffers_.host.rows, 1)});
+                       of_rows(BufferUse::As::writes, row_gradients())});
         // Per element: read 2 B, add into 4 B: 10 B of traffic, 5 B at the rate of a copy.
         on_embedding(OperationKind::scatter_embeddings, 2.5 * row_bytes,
-                     {reads(buffers_.host.rows, 1), tied_gradient(), writes(buffers_.host.row_sums),
-                      writes(kStepOutcome)});
+                     {of_rows(BufferUse::As::reads, row_gradients()), tied_gradient(),
+                      writes(buffers_.host.row_sums), writes(kStepOutcome)});
         const auto all = static_cast<double>(embedding_parameters(model_));
         const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
         update_rows(first);
         on_embedding(OperationKind::gather_embeddings, row_bytes,
                      {of_weights(BufferUse::As::reads, sections_.embedding()),
-                      writes(buffers_.host.rows, 0)});
+                      of_rows(BufferUse::As::writes, all_rows())});
         updates_wait_for_norm() ? updates_after_norm() : deferred_updates();
         if (first < all) update_rows(all - first);
     }
@@ -659,25 +679,27 @@ class Streamed {
             const auto first =
                 homes_.visits.first_kept[static_cast<std::size_t>(layer - visits_begin())];
             if (std::min(first_on_host_, first.value_or(layers_)) != after) continue;
-            build_.add(
-                OperationKind::copy_states_in, layer,
-                copy_operation(state_bytes(t_) * parameters(layer),
-                               {writes(visit(layer)), of_weights(BufferUse::As::reads, layer),
-                                of_states(BufferUse::As::reads, layer)}));
+            build_.add(OperationKind::copy_states_in, layer,
+                       copy_operation(state_bytes(t_) * parameters(layer),
+                                      {of_visit(BufferUse::As::writes, layer),
+                                       of_weights(BufferUse::As::reads, layer),
+                                       of_states(BufferUse::As::reads, layer)}));
         }
     }
 
     /// Weights of all leave first, since the next forward needs them.
     void states_out() {
-        const auto out = [&](OperationKind kind, int layer, double bytes, const BufferUse& to) {
+        const auto out = [&](OperationKind kind, int layer, double bytes, std::int64_t part,
+                             const BufferUse& to) {
             build_.add(kind, layer,
-                       copy_operation(bytes * parameters(layer), {reads(visit(layer)), to}));
+                       copy_operation(bytes * parameters(layer),
+                                      {of_visit(BufferUse::As::reads, layer, part, 1), to}));
         };
         for (int layer = visits_begin(); layer < visits_end(); ++layer)
-            out(OperationKind::copy_weights_out, layer, kBf16,
+            out(OperationKind::copy_weights_out, layer, kBf16, 0,
                 of_weights(BufferUse::As::writes, layer));
         for (int layer = visits_begin(); layer < visits_end(); ++layer)
-            out(OperationKind::copy_states_out, layer, state_bytes(t_) - kBf16,
+            out(OperationKind::copy_states_out, layer, state_bytes(t_) - kBf16, 1,
                 of_states(BufferUse::As::writes, layer));
     }
 

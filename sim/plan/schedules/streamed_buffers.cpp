@@ -63,6 +63,9 @@ class StreamedDeclaration {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
         return chunk == 0 ? micro_batch_tokens(t_) : std::min(micro_batch_tokens(t_), chunk);
     }
+    std::int64_t copied_at_once() const {
+        return CopiesOfAPass(t_.micro_batches_of_a_pass()).largest();
+    }
     const ActivationBytes& activations(int layer) const {
         const int kind = model_.layers[static_cast<std::size_t>(layer)];
         return kinds_[static_cast<std::size_t>(kind)];
@@ -247,11 +250,10 @@ class StreamedDeclaration {
             ring = {build_.device_buffer("layer input, even", Kind::checkpoints, bytes),
                     build_.device_buffer("layer input, odd", Kind::checkpoints, bytes)};
             if (!t_.saves_half())
-                buffers_.coming_back =
-                    build_.on_device("checkpoints coming back", Kind::checkpoints,
-                                     2 * homes_.activation_scale() *
-                                         static_cast<double>(CopiesOfAPass(t_).largest()) *
-                                         micro_batch_tokens(t_) * hidden_bytes(model_));
+                buffers_.coming_back = build_.on_device(
+                    "checkpoints coming back", Kind::checkpoints,
+                    2 * homes_.activation_scale() * static_cast<double>(copied_at_once()) *
+                        micro_batch_tokens(t_) * hidden_bytes(model_));
         }
         const BufferId computed =
             t_.saves_half() && ring.empty()
@@ -289,7 +291,7 @@ class StreamedDeclaration {
         }
         if (largest_leaving == 0) return;
         host().kept = build_.pinned("kept for backward", Kind::activations, leaving);
-        const std::int64_t copied = CopiesOfAPass(t_).largest();
+        const std::int64_t copied = copied_at_once();
         for (BufferId& one : buffers_.kept_in_turn)
             one = build_.device_buffer(
                 "kept for backward, in turn", Kind::activations,

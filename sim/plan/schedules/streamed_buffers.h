@@ -71,9 +71,13 @@ struct StreamedBuffers {
         BufferId checkpoints = kNoBuffer;  ///< of host places the whole batch's
         BufferId kept = kNoBuffer;         ///< of host places a part a micro-batch
     } host;
-    BufferId host_weights(const Placement& homes, const ModelSpec& model, int section) const {
-        const bool apart = section == homes.sections.embedding() && !model.tied_embeddings;
+    BufferId host_weights(const Placement& homes, int section) const {
+        const bool apart = section == homes.sections.embedding() && host.embedding != kNoBuffer;
         return apart ? host.embedding : host.weights;
+    }
+    /// Where a layer's states are while they visit.
+    BufferId visit(const Placement& homes, int layer) const {
+        return visits[static_cast<std::size_t>(layer - homes.visits.first)];
     }
     BufferId host_states(const Placement& homes, int section) const {
         return homes.is_visiting(section) ? host.visiting_states : host.states;

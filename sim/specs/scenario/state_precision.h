@@ -27,6 +27,12 @@ struct StatePrecision {
     constexpr bool takes_hidden(std::int64_t hidden) const {
         return !has_scales() || hidden % kMomentBlock == 0;
     }
+    /// Bytes of all else but weights of `count` parameters, array by array: the master's lower
+    /// plane, both moments and their scales; 0: there is none.
+    constexpr std::array<Bytes, 5> array_bytes(std::int64_t count) const {
+        const Bytes scales = has_scales() ? kFp32 * ((count + kMomentBlock - 1) / kMomentBlock) : 0;
+        return {low_bytes * count, moment_bytes * count, moment_bytes * count, scales, scales};
+    }
     /// Bytes a parameter with its share of the scales.
     constexpr double bytes_with_scales() const {
         return bytes + (has_scales() ? 2 * 4.0 / kMomentBlock : 0);

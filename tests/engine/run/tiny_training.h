@@ -56,16 +56,15 @@ class TinyTraining {
           plan_(plan_of(start, type, state_bytes)),
           pool_(start.optimizer_threads),
           device_(start.device ? start.device : make_cpu_device(1)),
-          planes_(plan_, *device_, pool_),
-          buffers_(model_, training_, plan_, planes_),
-          store_(model_, section_blocks(model_, state_bytes, plan_, planes_),
-                 plan_.homes.resident_sections(), planes_.at(plan_.buffers.host.staging), pool_,
-                 *device_) {
+          planes_(model_, plan_, *device_, pool_),
+          buffers_(model_, plan_, planes_),
+          store_(model_, planes_.sections(), plan_.homes.resident_sections(),
+                 planes_.at(plan_.buffers.host.staging), pool_, *device_) {
         store_.initialise(3, kDeviation);
         if (start.parameters) start.parameters(store_);
         steps_ = start.steps;
-        step_ = std::make_unique<StreamedStep>(model_, training_, plan_, planes_, store_, buffers_,
-                                               *device_, pool_, start.choose);
+        step_ = std::make_unique<StreamedStep>(model_, plan_, planes_, store_, buffers_, *device_,
+                                               pool_, start.choose);
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
@@ -177,7 +176,7 @@ class TinyTraining {
     ThreadPool pool_;
     std::shared_ptr<Device> device_;
     PlaneStore planes_;
-    DeviceBuffers buffers_;
+    StepBuffers buffers_;
     ParameterStore store_;
     std::array<std::array<std::vector<std::int32_t>, 4>, 2> tokens_;
     std::array<std::vector<std::int32_t>, 3> evaluated_;

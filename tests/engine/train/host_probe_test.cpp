@@ -20,10 +20,9 @@ struct BeforeParameters {
           training(training_with(state_bytes, resident, stream_weights)),
           plan(plan_streamed(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")),
                              training, ClippedStep::waits, Form::fp32)),
-          buffers(model, training, plan, planes),
-          store(model, section_blocks(model, static_cast<int>(state_bytes), plan, planes),
-                plan.homes.resident_sections(), planes.at(plan.buffers.host.staging), pool,
-                *device) {}
+          buffers(model, plan, planes),
+          store(model, planes.sections(), plan.homes.resident_sections(),
+                planes.at(plan.buffers.host.staging), pool, *device) {}
 
     static TrainingSpec training_with(std::int64_t state_bytes, std::int64_t resident,
                                       Compute stream_weights) {
@@ -60,8 +59,8 @@ struct BeforeParameters {
     StreamedPlan plan;
     std::unique_ptr<Device> device = make_cpu_device(1);
     ThreadPool pool{1};
-    PlaneStore planes{plan, *device, pool};
-    DeviceBuffers buffers;
+    PlaneStore planes{model, plan, *device, pool};
+    StepBuffers buffers;
     ParameterStore store;
 };
 

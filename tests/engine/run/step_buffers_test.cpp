@@ -1,4 +1,5 @@
 #include "engine/run/step_buffers.h"
+
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
@@ -18,7 +19,7 @@ ModelSpec odd_model(int intermediate) {
 
 }  // namespace
 
-TEST_CASE("device buffers: every slot of weights and gradients lies within its buffer", "[run]") {
+TEST_CASE("step buffers: every slot of weights and gradients lies within its buffer", "[run]") {
     for (const int intermediate : {53, 85}) {
         const ModelSpec model = odd_model(intermediate);
         for (const std::int64_t slots : {1, 2, 16, 64}) {
@@ -29,8 +30,8 @@ TEST_CASE("device buffers: every slot of weights and gradients lies within its b
             const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
             const std::unique_ptr<Device> device = make_cpu_device(1);
             ThreadPool pool(1);
-            const PlaneStore planes(plan, *device, pool);
-            const DeviceBuffers buffers(model, training, plan, planes);
+            const PlaneStore planes(model, plan, *device, pool);
+            const StepBuffers buffers(model, plan, planes);
             const ArenaLayout layout = layout_arena(plan.step.memory);
             const Bytes layer = kBf16 * layer_layout(model, model.kinds.front()).size;
             const auto end_of = [&](const void* last, const void* first) {
@@ -46,8 +47,7 @@ TEST_CASE("device buffers: every slot of weights and gradients lies within its b
     }
 }
 
-TEST_CASE("device buffers: so does each streamed layer's slot, apart from the other slots",
-          "[run]") {
+TEST_CASE("step buffers: so does each streamed layer's slot, apart from the other slots", "[run]") {
     ModelSpec model = odd_model(85);
     truncate_layers(model, 5);
     const LayerLayout layout = layer_layout(model, model.kinds.front());
@@ -64,8 +64,8 @@ TEST_CASE("device buffers: so does each streamed layer's slot, apart from the ot
                 const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
                 const std::unique_ptr<Device> device = make_cpu_device(1);
                 ThreadPool pool(1);
-                const PlaneStore planes(plan, *device, pool);
-                const DeviceBuffers buffers(model, training, plan, planes);
+                const PlaneStore planes(model, plan, *device, pool);
+                const StepBuffers buffers(model, plan, planes);
                 const auto weights = static_cast<std::size_t>(plan.buffers.weight_slots);
                 const Bytes planned = plan.step.memory.buffers[weights].bytes;
                 const auto slot_of = [&](std::int64_t streamed) {
