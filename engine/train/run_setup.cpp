@@ -194,14 +194,12 @@ HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store
 }
 
 ThreadPlacement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
-                              const Peak& host_peak, int optimizer_threads) {
-    const Bytes host_bytes = host_peak.bytes;
+                              Bytes host_bytes, Bytes pinned_bytes, int optimizer_threads) {
     ThreadPlacement placement =
         choose_placement(host_facts, {device.numa_node, optimizer_threads, host_bytes});
     say(fmt::format("{}\n", placement.text));
-    SetupNeeds needs{host_bytes, 0, device.numa_node, optimizer_threads};
-    for (const MemoryKind kind : {MemoryKind::weights, MemoryKind::pinned_buffers})
-        if (device.is_gpu) needs.pinned_bytes += host_peak.by_kind[static_cast<std::size_t>(kind)];
+    const SetupNeeds needs{host_bytes, device.is_gpu ? pinned_bytes : 0, device.numa_node,
+                           optimizer_threads};
     for (const std::string& note : placement.notes) say(fmt::format("note: {}\n", note));
     for (const std::string& warning : setup_warnings(host_facts, needs))
         say(fmt::format("warning: {}\n", warning));

@@ -66,6 +66,6 @@ HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store
 
 /// Chooses the threads' CPUs, and prints them and warnings about the host.
 ThreadPlacement place_threads(const HostFacts& host_facts, const DeviceFacts& device,
-                              const Peak& host_peak, int optimizer_threads);
+                              Bytes host_bytes, Bytes pinned_bytes, int optimizer_threads);
 
 }  // namespace sluice

@@ -30,12 +30,13 @@ void WholeRun::prepare() {
     PlannedStep plan = planned();
     if (device_facts_.is_gpu) gpu_ = Nvml::open(attached_gpu_bus_id());
     watch_.read_energy(energy_counter(gpu_));
-    const Peak& host_peak = plan.fit.host.peak;
+    const Bytes host_bytes = plan.fit.host.peak.bytes, pinned_bytes = plan.memory.pinned_bytes();
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
     const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
-    refuse_misfit(plan, host_memory_hint(host_facts_, host_peak.bytes).value_or(another));
-    const ThreadPlacement placement = place_threads(host_facts_, device_facts_, host_peak,
-                                                    static_cast<int>(training_.optimizer_threads));
+    refuse_misfit(plan, host_memory_hint(host_facts_, host_bytes).value_or(another));
+    const ThreadPlacement placement =
+        place_threads(host_facts_, device_facts_, host_bytes, pinned_bytes,
+                      static_cast<int>(training_.optimizer_threads));
     if (settings_.grace) {
         checkpoints_->measure_disk(training_.state_bytes);
         const Seconds step = settings_.expected ? settings_.expected->step : 0;
@@ -64,7 +65,7 @@ void WholeRun::prepare() {
     } catch (const MachineError&) {
         throw;
     } catch (const std::runtime_error& error) {
-        const auto hint = locked_memory_hint(host_facts_, host_peak.bytes);
+        const auto hint = locked_memory_hint(host_facts_, pinned_bytes);
         if (!hint) throw;
         throw std::runtime_error(fmt::format("{}. {}", error.what(), *hint));
     }

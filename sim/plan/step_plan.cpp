@@ -20,6 +20,12 @@ const char* memory_kind_name(MemoryKind kind) {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
+Bytes MemoryPlan::pinned_bytes() const {
+    Bytes sum = 0;
+    for (const Buffer& buffer : buffers) sum += buffer.pinned ? buffer.bytes : 0;
+    return sum;
+}
+
 Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count) {
     const auto count = static_cast<std::size_t>(operation_count);
     std::vector<Bytes> change(count + 1, 0);

@@ -72,6 +72,7 @@ struct MemoryPlan {
     std::vector<HostMoment> host_moments;  ///< loading, first step, steady, saving
     Bytes host_between_steps = 0;          ///< resident after a step
     bool in_one_arena = false;  ///< the program lays the device's buffers out before it runs
+    Bytes pinned_bytes() const;
 };
 
 /// Walks the program once; a buffer's bytes count from its first to its last operation, both
