@@ -68,11 +68,11 @@ Bytes copied(const std::vector<BlockCopy>& copies) {
     return sum;
 }
 
-/// From the host to the device or back, as the lane says, and within the buffers.
+/// From page-locked memory to the device or back, as the lane says, and within the buffers.
 bool are_of_lane(const std::vector<BlockCopy>& copies, Lane lane, const MemoryPlan& memory) {
     const auto is_in = [&](const BufferBlock& block, Tier tier) {
         const Buffer& buffer = memory.buffers[static_cast<std::size_t>(block.buffer)];
-        return buffer.tier == tier &&
+        return buffer.tier == tier && buffer.pinned == (tier == Tier::host) &&
                block.offset + block.bytes <= buffer.bytes + buffer.parts * kRoomForParts;
     };
     const bool in = lane == Lane::host_to_device;
