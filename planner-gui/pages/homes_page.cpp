@@ -14,6 +14,7 @@
 #include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/pictures/homes.h"
 #include "sim/specs/scenario/field_label.h"
+#include "sim/specs/scenario/home_options.h"
 
 namespace sluice {
 
@@ -26,7 +27,7 @@ HomesPage::HomesPage(QWidget* parent)
     auto* const choices = new QWidget(this);
     auto* const row = new WrappingRow;
     choices->setLayout(row);
-    for (const char* const field : kHomeOptions) addField(training_option(field), row);
+    for (const Option& option : home_options()) addField(option, row);
     auto* const scroll = new QScrollArea(this);
     put_into(scroll, view_);
     auto* const column = new QVBoxLayout(this);

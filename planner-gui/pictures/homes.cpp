@@ -1,10 +1,10 @@
 #include "planner-gui/pictures/homes.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/base/format.h"
+#include "sim/specs/scenario/home_options.h"
 
 namespace sluice {
 
@@ -16,9 +16,8 @@ std::optional<Setting> moved_home(const TimedPlan& before, const TimedPlan& now)
         before.plan.host_capacity != now.plan.host_capacity)
         return std::nullopt;
     const std::vector<Setting> differ = changed_settings(other.training, one.training);
-    if (differ.size() != 1 ||
-        std::ranges::find(kHomeOptions, std::string_view(differ.front().field)) ==
-            kHomeOptions.end())
+    if (differ.size() != 1 || std::ranges::find(home_options(), differ.front().field,
+                                                &Option::field) == home_options().end())
         return std::nullopt;
     return differ.front();
 }

@@ -2,7 +2,6 @@
 // and host by home, a strip of layers, and the step before and after, as plain values.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,13 +14,8 @@
 
 namespace sluice {
 
-/// The options that move parts of the training between device and host, or keep more for backward.
-inline constexpr std::array kHomeOptions = {
-    "resident_layers",       "resident_tables", "keep_last_layers", "host_kept_layers",
-    "keep_attention_layers", "checkpoints",     "deferred_layers",  "visiting_layers"};
-
-/// The one option of these that two predictions differ by, with its value in `before`; nothing if
-/// they differ in anything else or in nothing.
+/// The one option of homes (home_options()) that two predictions differ by, with its value in
+/// `before`; nothing if they differ in anything else or in nothing.
 std::optional<Setting> moved_home(const TimedPlan& before, const TimedPlan& now);
 
 /// "2.24 s a step, was 2.27 s with resident layers 12"; `before` may be null.

@@ -1,7 +1,10 @@
 // The picture of homes: the stacks of memory_peaks.cpp, and a strip with a cell for each layer
 // above them.
+#include <fmt/format.h>
+
 #include "planner-gui/pictures/homes.h"
 #include "planner-gui/pictures/memory_pen.h"
+#include "sim/plan/homes/home_kind.h"
 
 namespace sluice {
 namespace {
@@ -10,43 +13,39 @@ constexpr double kStripRow = 1.5;  // lines of text
 
 /// How a place is drawn, and what a tooltip and the legend call it.
 struct Look {
-    const char* words;
+    std::string_view words;
     Paint colour;
     bool operator==(const Look& other) const { return words == other.words; }
 };
 const Look kOnDevice{"on the device", paint(Role::pointed_out)};
 const Look kOnHost{"on the host", paint(Role::other)};
-const Look kVisits{"on the host, visit the device, which updates them",
-                   paint(Role::pointed_out, 0.7)};
-const Look kAttention{"attention's output on the device", paint(Role::pointed_out, 0.45)};
 const Look kComputed{"computed again", paint(Role::plot)};
 
-const Look& states_look(const Placement& homes, int layer) {
-    if (homes.is_resident(layer)) return kOnDevice;
-    return homes.is_visiting(layer) ? kVisits : kOnHost;
+/// What kinds of homes say of a layer.
+std::vector<ShownHome> shown_of(const Placement& homes, int layer, bool kept) {
+    std::vector<ShownHome> out;
+    for (const HomeKind& kind : home_kinds())
+        if (kind.shown && kind.shown->kept == kept && kind.shown->is(homes, layer))
+            out.push_back(*kind.shown);
+    return out;
 }
 
-const Look& kept_look(const Placement& homes, int layer) {
-    switch (homes.recompute(layer)) {
-        case Recompute::none:
-            return homes.keeps_on_host(layer) ? kOnHost : kOnDevice;
-        case Recompute::keep_attention:
-            return kAttention;
-        case Recompute::full:
-            break;
-    }
-    return kComputed;
+Look look_of(const Placement& homes, int layer, bool kept) {
+    for (const ShownHome& shown : shown_of(homes, layer, kept))
+        if (shown.shade > 0) return {shown.words, paint(Role::pointed_out, shown.shade)};
+    if (!kept) return homes.is_resident(layer) ? kOnDevice : kOnHost;
+    if (!homes.keeps_everything(layer)) return kComputed;
+    return homes.keeps_on_host(layer) ? kOnHost : kOnDevice;
 }
 
 std::string cell_words(const Placement& homes, int layer) {
-    const Updater& update = homes.update(layer);
-    std::string words = "layer " + std::to_string(layer) +
-                        "\nweights and states: " + states_look(homes, layer).words;
-    if (update.beside_forward) words += ", updated beside the next forward";
-    if (update.moments_later) words += ", their moments beside the next backward";
-    words += "\nkept for backward: ";
-    const Look& kept = kept_look(homes, layer);
-    return words + (kept == kOnDevice || kept == kOnHost ? "all " : "") + kept.words;
+    std::string words =
+        fmt::format("layer {}\nweights and states: {}", layer, look_of(homes, layer, false).words);
+    for (const ShownHome& shown : shown_of(homes, layer, false))
+        if (shown.shade == 0) words += shown.words;
+    const Look kept = look_of(homes, layer, true);
+    return fmt::format("{}\nkept for backward: {}{}", words,
+                       kept == kOnDevice || kept == kOnHost ? "all " : "", kept.words);
 }
 
 NamedColours names_of(const std::vector<MemoryStack>& stacks) {
@@ -77,11 +76,11 @@ double draw_layers(MemoryPen& pen, const Placement& homes, double top) {
     std::vector<LegendEntry> legend;
     const auto explain = [&](const Look& look) {
         if (std::ranges::find(legend, look.words, &LegendEntry::name) == legend.end())
-            legend.push_back({look.words, look.colour});
+            legend.push_back({std::string(look.words), look.colour});
     };
     for (const Look& look : {kOnDevice, kOnHost}) explain(look);
     for (int layer = 0; layer < homes.sections.layers; ++layer) {
-        const Look &states = states_look(homes, layer), &kept = kept_look(homes, layer);
+        const Look states = look_of(homes, layer, false), kept = look_of(homes, layer, true);
         const Box cell{left + wide * layer, top, wide - gap, row - 1};
         pen.out.rectangle(cell, states.colour);
         pen.out.rectangle({cell.x, top + row, cell.width, cell.height}, kept.colour);

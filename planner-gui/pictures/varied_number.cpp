@@ -6,7 +6,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <string_view>
 
 #include "sim/answers/search/scenario_grid.h"
@@ -19,32 +18,6 @@ namespace sluice {
 namespace {
 
 constexpr const char* kHostMemory = "host.memory_capacity_gb";
-
-const std::map<std::string_view, std::vector<double>>& fixed_proposals() {
-    static const std::map<std::string_view, std::vector<double>> proposals = {
-        {"seq", {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072}},
-        {"buffer_depth", {1, 2, 3, 4}},
-        {"gradient_slabs", {1, 2, 3, 4}},
-        {"host_gradient_slabs", {0, 2, 4, 8, 16}},
-        {"adapter_rank", {0, 8, 16, 32, 64}},
-        {"busy_experts", {0, 4, 8, 16, 32}},
-        {"checkpoint_interval", {1, 2, 4, 8}},
-        {"keep_last_layers", {0, 4, 8, 16, 32}},
-        {"deferred_layers", {0, 2, 4, 8, 16}},
-        {"visiting_layers", {0, 2, 4, 8, 16}},
-        {"late_moment_layers", {0, 4, 8, 16, 32}},
-        {"state_bytes", {4, 5, 6, 8, 12}},
-        {"flash_loss", {0, 1}},
-        {"optimizer_threads", {0, 4, 8, 16, 32, 64}},
-        {"feed_forward_chunk_tokens", {0, 2048, 4096, 8192, 16384}},
-        {"distinct_tokens", {0, 1024, 4096, 16384}},
-        {"sub_group_elements", {0, 1e8, 4e8, 1e9}},
-        {"offload_percent", {0, 25, 50, 75, 90, 100}},
-        {"device_budget_bytes", {0, 16e9, 24e9, 40e9, 80e9}},
-        {"host_budget_bytes", {0, 64e9, 128e9, 256e9, 512e9, 1e12}},
-    };
-    return proposals;
-}
 
 /// From an eighth to eight times the nearest power of two.
 std::vector<double> powers_around(double value) {
@@ -65,13 +38,12 @@ std::vector<double> parts_of(std::int64_t batch) {
 
 std::vector<double> option_values(const Option& option, const TrainingSpec& training) {
     std::vector<double> out;
-    const auto fixed = fixed_proposals().find(option.field);
     if (!option.choices.empty()) {
         for (const Choice& choice : option.choices) out.push_back(choice.value);
     } else if (option.field == std::string_view("micro_batch")) {
         out = parts_of(training.batch_of_a_gpu());
-    } else if (fixed != fixed_proposals().end()) {
-        out = fixed->second;
+    } else if (!option.proposals.empty()) {
+        out = option.proposals;
     } else {
         out = powers_around(option.get(training));
     }

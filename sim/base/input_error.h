@@ -17,6 +17,11 @@ inline constexpr int kUserMistake = 2, kMachineFailed = 3;
 /// middle. Paths keep their ends.
 std::string with_short_words(std::string_view sentence);
 
+/// Why a value is refused, where that is no error yet: see InputError.
+struct Refusal {
+    std::string sentence, field;
+};
+
 /// A mistake in the user's input (file, flag, name). The message is the whole sentence. `field` of
 /// a scenario: `model`, `layers`, `machine`, `host_memory`, `settings`, or one of
 /// training_options() or money_options(); empty if the mistake is not about a field, or the field
@@ -25,6 +30,7 @@ class InputError : public std::runtime_error {
   public:
     explicit InputError(const std::string& sentence, std::string field = "")
         : std::runtime_error(with_short_words(sentence)), field_(std::move(field)) {}
+    explicit InputError(const Refusal& why) : InputError(why.sentence, why.field) {}
     const std::string& field() const { return field_; }
 
   private:

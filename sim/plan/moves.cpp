@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
-#include "sim/plan/nearest_fit.h"
+#include "sim/plan/homes/home_kind.h"
 #include "sim/plan/schedules/cluster.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 namespace {
-
-/// An option and the values to try, the nearest first.
-struct Move {
-    const char* field;
-    Effect effect;
-    std::vector<double> (*values)(const Asked&);
-};
 
 using Values = std::vector<double>;
 
@@ -28,13 +21,6 @@ Values halvings(std::int64_t from, std::int64_t whole, std::int64_t least = 1) {
     Values out;
     for (std::int64_t value = from / 2; value >= least; value /= 2)
         if (whole % value == 0) out.push_back(number(value));
-    return out;
-}
-
-/// `from` halved down to none.
-Values fewer(std::int64_t from) {
-    Values out = halvings(from, 0);
-    out.push_back(0);
     return out;
 }
 
@@ -55,51 +41,11 @@ Values offload_percents(std::int64_t from) {
     return out;
 }
 
-/// Numbers of layers that keep everything for backward; each takes the same memory.
-std::int64_t most_layers_kept(const Asked& asked) {
-    TrainingSpec training = asked.training;
-    std::int64_t low = 0, high = asked.model.layer_count() + 1;
-    while (high - low > 1) {
-        training.keep_last_layers = (low + high) / 2;
-        (fits_machine(asked.model, asked.machine, training) ? low : high) =
-            training.keep_last_layers;
-    }
-    return low;
-}
-
-bool host_is_short(const Asked& a) {
-    return check_fit(plan_memory(a.model, a.machine, a.training), a.machine, a.training)
-               .host.shortfall() > 0;
-}
-
 constexpr std::int64_t kLossChunk = 1024;  // tokens
 constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
-constexpr Move kMoves[] = {
-    {"keep_last_layers", Effect::frees_memory, [](const Asked&) { return Values{0}; }},
-    {"host_kept_layers", Effect::frees_memory,
-     [](const Asked& a) { return fewer(a.training.host_kept_layers); }},
-    {"resident_layers", Effect::frees_memory,
-     [](const Asked& a) {
-         Values out = fewer(a.training.resident_layers);
-         out.push_back(
-             number(with_layers_off_host(a.model, a.machine, a.training).resident_layers));
-         return out;
-     }},
-    {"deferred_layers", Effect::frees_memory,
-     [](const Asked& a) { return fewer(a.training.deferred_layers); }},
-    {"visiting_layers", Effect::frees_memory,
-     [](const Asked& a) { return fewer(a.training.visiting_layers); }},
-    {"weight_code_layers", Effect::frees_memory,
-     [](const Asked& a) { return fewer(a.training.weight_code_layers); }},
-    {"resident_tables", Effect::frees_memory,
-     [](const Asked& a) {
-         Values out = only_if(a.training.resident_embedding() && !a.model.tied_embeddings,
-                              number(ResidentTables::head));
-         out.push_back(number(ResidentTables::none));
-         if (host_is_short(a)) out.push_back(number(ResidentTables::both));
-         return out;
-     }},
+/// Those of options that are no homes.
+constexpr ValuesToTry kMoves[] = {
     {"recompute", Effect::frees_memory,
      [](const Asked&) { return Values{number(Recompute::full)}; }},
     {"clipping", Effect::frees_memory,
@@ -124,10 +70,6 @@ constexpr Move kMoves[] = {
      [](const Asked&) {
          return Values{number(CheckpointPlacement::host), number(CheckpointPlacement::device)};
      }},
-    {"keep_attention_layers", Effect::frees_memory,
-     [](const Asked& a) { return fewer(a.training.keep_attention_layers); }},
-    {"saved_inputs", Effect::frees_memory,
-     [](const Asked&) { return Values{number(SavedInputs::half)}; }},
     {"loss_chunk_tokens", Effect::frees_memory,
      [](const Asked& a) { return only_if(a.training.loss_chunk_tokens > kLossChunk, kLossChunk); }},
     {"buffer_depth", Effect::frees_memory, [](const Asked&) { return Values{1}; }},
@@ -154,30 +96,43 @@ constexpr Move kMoves[] = {
          return Values{number(Recompute::full), number(Recompute::keep_attention),
                        number(Recompute::none)};
      }},
-    {"keep_last_layers", Effect::takes_memory,
-     [](const Asked& a) {
-         const std::int64_t layers = most_layers_kept(a);
-         return only_if(layers > 0, number(layers));
-     }},
-    {"weight_code_layers", Effect::takes_memory,
-     [](const Asked& a) {
-         return only_if(a.training.compute == Compute::fp8, number(a.model.layer_count()));
-     }},
     {"micro_batch", Effect::takes_memory,
      [](const Asked& a) {
          return doublings(a.training.micro_batch_sequences(), a.training.batch);
      }},
 };
 
+std::vector<ValuesToTry> all_moves() {
+    std::vector<ValuesToTry> out(std::begin(kMoves), std::end(kMoves));
+    for (const HomeKind& kind : home_kinds())
+        for (const ValuesToTry& move : kind.moves)
+            out.insert(std::ranges::find_if(out,
+                                            [&](const ValuesToTry& one) {
+                                                return one.effect == move.effect &&
+                                                       one.field == std::string_view(move.before);
+                                            }),
+                       move);
+    return out;
+}
+
 }  // namespace
 
+Values fewer(std::int64_t from) {
+    Values out = halvings(from, 0);
+    out.push_back(0);
+    return out;
+}
+
 std::vector<OptionChange> changes_of(const Asked& asked, Effect effect) {
+    static const std::vector<ValuesToTry> kAll = all_moves();
     std::vector<OptionChange> out;
-    for (const Move& move : kMoves) {
+    for (const ValuesToTry& move : kAll) {
         if (move.effect != effect || !has_option(asked.training.schedule, move.field)) continue;
         const Option& option = training_option(move.field);
-        for (const double value : move.values(asked))
-            if (value != option.get(asked.training)) out.push_back({&option, value});
+        const double now = option.get(asked.training);
+        for (const double value :
+             move.values ? move.values(asked) : fewer(static_cast<std::int64_t>(now)))
+            if (value != now) out.push_back({&option, value});
     }
     return out;
 }

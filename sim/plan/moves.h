@@ -1,5 +1,5 @@
 // Which other values of options are tried if memory is short or left? One table for all searches of
-// nearby settings.
+// nearby settings, of which each kind of home has its part.
 #pragma once
 
 #include <vector>
@@ -20,6 +20,18 @@ struct Asked {
 
 /// The training itself stays the same, or it becomes another one, which the user should decide.
 enum class Effect { frees_memory, takes_memory, other_training };
+
+/// An option and the values to try, the nearest first.
+struct ValuesToTry {
+    const char* field;
+    Effect effect = Effect::frees_memory;
+    std::vector<double> (*values)(const Asked&) = nullptr;  ///< null: fewer() than now
+    /// The option whose values cost more speed: that of a kind of home precedes another.
+    const char* before = "";
+};
+
+/// `from` halved down to none.
+std::vector<double> fewer(std::int64_t from);
 
 struct OptionChange {
     const Option* option;

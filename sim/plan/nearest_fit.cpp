@@ -7,19 +7,10 @@
 #include <string_view>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/moves.h"
+#include "sim/plan/homes/home_kind.h"
 
 namespace sluice {
 namespace {
-
-bool keeps_the_rules(const TrainingSpec& training) {
-    try {
-        check_training_spec(training);
-        return true;
-    } catch (const InputError&) {
-        return false;
-    }
-}
 
 Fit fit_of_plan(const Asked& asked, const TrainingSpec& training, Gaps gaps = Gaps::until_it_fits) {
     return check_fit(plan_memory(asked.model, asked.machine, training), asked.machine, training,
@@ -28,8 +19,8 @@ Fit fit_of_plan(const Asked& asked, const TrainingSpec& training, Gaps gaps = Ga
 
 /// Empty if the candidate breaks a rule; then it is no advice.
 std::optional<Fit> fit_of(const Asked& asked, const TrainingSpec& candidate) {
+    if (refusal_of(candidate)) return std::nullopt;
     try {
-        check_training_spec(candidate);
         return fit_of_plan(asked, candidate);
     } catch (const InputError&) {
         return std::nullopt;
@@ -140,9 +131,9 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
         return static_cast<double>(host.peak.bytes) -
                (leave_room ? host.room() : static_cast<double>(host.usable));
     };
-    std::int64_t too_few = training.resident_layers,
-                 enough = model.layer_count() - training.deferred_layers -
-                          training.visiting_layers - training.late_moment_layers;
+    std::int64_t too_few = training.resident_layers, enough = model.layer_count();
+    for (const HomeKind& kind : home_kinds())
+        if (kind.most != nullptr) enough -= training.*kind.layers;
     double at_too_few = missing(too_few);
     if (at_too_few <= 0) return training;
     double at_enough = missing(enough);
@@ -194,7 +185,8 @@ bool fits_by_token(const ModelSpec& model, const MachineSpec& machine,
     least.batch = least.gpus;
     least.micro_batch = 0;
     least.passes = 1;
-    least.deferred_layers = least.visiting_layers = least.late_moment_layers = 0;
+    for (const HomeKind& kind : home_kinds())
+        if (kind.most != nullptr) least.*kind.layers = 0;
     least.weight_code_layers = 0;
     least.sequence = training.computes_in_fp8() ? kFp8Terms : 1;
     if (!training.schedule->ours) return fits(least);
@@ -232,7 +224,7 @@ TrainingSpec least_short(const ModelSpec& model, const MachineSpec& machine,
     const Asked asked{model, machine, training};
     TrainingSpec best = training;
     if (!fixed.contains("micro_batch")) best.micro_batch = 1;
-    if (!keeps_the_rules(best)) return training;
+    if (refusal_of(best)) return training;
     const auto short_by = [](const Fit& fit) {
         return fit.device.shortfall() + fit.host.shortfall() + fit.storage.shortfall();
     };
@@ -255,7 +247,7 @@ std::vector<TrainingSpec> faster_with_more_memory(const ModelSpec& model,
         if (fixed.contains(change.option->field)) continue;
         TrainingSpec changed = training;
         change.option->set(changed, change.value);
-        if (keeps_the_rules(changed)) out.push_back(changed);
+        if (!refusal_of(changed)) out.push_back(changed);
     }
     return out;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/input_error.h"
 #include "sim/plan/homes/home_kind.h"
 
 namespace sluice {
@@ -37,20 +36,17 @@ Placement placement_of(const ModelSpec& model, const TrainingSpec& training, For
     return out;
 }
 
-void check_homes(const ModelSpec& model, const TrainingSpec& training) {
-    const auto check = [&](const HomeKind& kind, const HomeKind::Most& most) {
-        const std::int64_t layers = training.*kind.count->layers;
-        if (layers > most.layers)
-            throw InputError(fmt::format("{} is {}, expected at most {}",
-                                         field_flag(kind.count->field), layers, most.words),
-                             kind.count->field);
-    };
+std::optional<Refusal> home_refusal(const ModelSpec& model, const TrainingSpec& training) {
     const HomeKind::Most all{model.layer_count(),
                              fmt::format("the layers ({})", model.layer_count())};
-    for (const HomeKind& kind : home_kinds())
-        if (kind.count) check(kind, all);
-    for (const HomeKind& kind : home_kinds())
-        if (kind.count && kind.most != nullptr) check(kind, kind.most(model, training));
+    for (const bool of_all : {true, false})
+        for (const HomeKind& kind : home_kinds()) {
+            if (kind.layers == nullptr || (!of_all && kind.most == nullptr)) continue;
+            const HomeKind::Most most = of_all ? all : kind.most(model, training);
+            if (training.*kind.layers > most.layers)
+                return refused(training, kind.field(), ", expected at most {}", most.words);
+        }
+    return std::nullopt;
 }
 
 KeptBytes kept_bytes(const ModelSpec& model, const Placement& placement, int layer) {

@@ -137,11 +137,11 @@ class Placement {
     std::vector<OfSection> homes_;
 };
 
-/// Precondition: check_homes().
+/// Precondition: no home_refusal().
 Placement placement_of(const ModelSpec& model, const TrainingSpec& training,
                        Form activations = Form::bf16);
-/// Throws InputError if the model has fewer layers than an option gives homes to.
-void check_homes(const ModelSpec& model, const TrainingSpec& training);
+/// Why an option cannot give homes to so many layers of the model.
+std::optional<Refusal> home_refusal(const ModelSpec& model, const TrainingSpec& training);
 
 /// At most as many as --keep-last-layers leaves.
 std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training);

@@ -8,6 +8,7 @@
 #include "sim/plan/arena_layout.h"
 #include "sim/plan/placement.h"
 #include "sim/plan/waits.h"
+#include "sim/specs/scenario/refused.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -54,78 +55,71 @@ Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count)
     return peak;
 }
 
-void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
-                       const TrainingSpec& training) {
-    check_homes(model, training);
-    if (!state_precision(training.state_bytes).takes_hidden(model.hidden)) {
-        throw InputError(fmt::format("--state-bytes is {}, but the hidden size of {} is {}, no "
-                                     "multiple of {}; give 8 or 12",
-                                     training.state_bytes, model.name, model.hidden, kMomentBlock),
-                         "state_bytes");
-    }
-    if (training.adapter_rank > model.hidden) {
-        throw InputError(fmt::format("--adapter-rank is {}, expected at most the hidden size of {} "
-                                     "({}): adapters take fewer weights than what they adapt",
-                                     training.adapter_rank, model.name, model.hidden),
-                         "adapter_rank");
-    }
-    if (training.resident_tables == ResidentTables::head && model.tied_embeddings) {
-        throw InputError(fmt::format("--resident-tables is head, but the output projection of {} "
-                                     "is its token embedding; give both or none",
-                                     model.name),
-                         "resident_tables");
-    }
-    if (model.learned_positions > 0 && training.sequence > model.learned_positions) {
-        throw InputError(fmt::format("--seq is {}, expected at most the {} learned positions of {}",
-                                     training.sequence, model.learned_positions, model.name),
-                         "seq");
-    }
-    if (static_cast<double>(training.optimizer_threads) > machine.host.cores) {
-        throw InputError(
-            fmt::format("--optimizer-threads is {}, expected at most the {:g} cores of {}",
-                        training.optimizer_threads, machine.host.cores, machine.id),
-            "optimizer_threads");
-    }
-    if (training.compute == Compute::fp8 &&
-        std::any_of(model.kinds.begin(), model.kinds.end(),
-                    [](const LayerSpec& kind) { return kind.feed_forward.experts > 0; })) {
-        throw InputError(fmt::format("--compute is fp8, but {} has experts, whose products are in "
-                                     "bf16 alone; give bf16",
-                                     model.name),
-                         "compute");
-    }
-    if (training.head_gradients == Compute::fp8 && model.vocabulary % kFp8Terms != 0) {
-        throw InputError(
-            fmt::format("--head-gradients is fp8, but the vocabulary of {} has {} tokens, "
-                        "no multiple of {}; give bf16",
-                        model.name, model.vocabulary, kFp8Terms),
-            "head_gradients");
-    }
+namespace {
+
+/// The first rule that model, machine and training break together.
+std::optional<Refusal> input_refusal(const ModelSpec& model, const MachineSpec& machine,
+                                     const TrainingSpec& t) {
+    if (auto why = home_refusal(model, t)) return why;
+    if (!state_precision(t.state_bytes).takes_hidden(model.hidden))
+        return refused(t, "state_bytes",
+                       ", but the hidden size of {} is {}, no multiple of {}; give 8 or 12",
+                       model.name, model.hidden, kMomentBlock);
+    if (t.adapter_rank > model.hidden)
+        return refused(t, "adapter_rank",
+                       ", expected at most the hidden size of {} ({}): adapters take fewer weights "
+                       "than what they adapt",
+                       model.name, model.hidden);
+    if (t.resident_tables == ResidentTables::head && model.tied_embeddings)
+        return refused(
+            t, "resident_tables",
+            ", but the output projection of {} is its token embedding; give both or none",
+            model.name);
+    if (model.learned_positions > 0 && t.sequence > model.learned_positions)
+        return refused(t, "seq", ", expected at most the {} learned positions of {}",
+                       model.learned_positions, model.name);
+    if (static_cast<double>(t.optimizer_threads) > machine.host.cores)
+        return refused(t, "optimizer_threads", ", expected at most the {:g} cores of {}",
+                       machine.host.cores, machine.id);
+    if (t.compute == Compute::fp8 && std::ranges::any_of(model.kinds, [](const LayerSpec& kind) {
+            return kind.feed_forward.experts > 0;
+        }))
+        return refused(t, "compute",
+                       ", but {} has experts, whose products are in bf16 alone; give bf16",
+                       model.name);
+    if (t.head_gradients == Compute::fp8 && model.vocabulary % kFp8Terms != 0)
+        return refused(t, "head_gradients",
+                       ", but the vocabulary of {} has {} tokens, no multiple of {}; give bf16",
+                       model.name, model.vocabulary, kFp8Terms);
     for (const LayerSpec& kind : model.kinds) {
         const std::int64_t width = kind.feed_forward.intermediate;
-        if (training.kept_bits == 16 || width % 8 == 0) continue;
-        throw InputError(fmt::format("--kept-bits is {}, but a feed-forward of {} is {} wide, no "
-                                     "multiple of 8; give 16",
-                                     training.kept_bits, model.name, width),
-                         "kept_bits");
+        if (t.kept_bits != 16 && width % 8 != 0)
+            return refused(t, "kept_bits",
+                           ", but a feed-forward of {} is {} wide, no multiple of 8; give 16",
+                           model.name, width);
     }
     constexpr std::int64_t kMostPasses = 200'000;  // a plan of about a million operations
-    if (model.layer_count() * training.micro_batches() > kMostPasses) {
-        throw InputError(fmt::format("--micro-batch is {}: {} micro-batches through {} layers "
-                                     "exceed the limit of {} passes; give a larger one",
-                                     training.micro_batch, training.micro_batches(),
-                                     model.layer_count(), kMostPasses),
-                         "micro_batch");
-    }
+    if (model.layer_count() * t.micro_batches() > kMostPasses)
+        return refused(t, "micro_batch",
+                       ": {} micro-batches through {} layers exceed the limit of {} passes; give a "
+                       "larger one",
+                       t.micro_batches(), model.layer_count(), kMostPasses);
+    return std::nullopt;
+}
+
+}  // namespace
+
+void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
+                       const TrainingSpec& training) {
+    if (const auto why = input_refusal(model, machine, training)) throw InputError(*why);
 }
 
 void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training) {
     if (!training.computes_in_fp8() || machine.gpu.fp8_gemm_flops_per_s > 0) return;
-    const std::string field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
-    throw InputError(fmt::format("{0} is fp8, but by its profile the GPU of {1} has no FP8 "
-                                 "products; leave {0} out",
-                                 field_flag(field), machine.id),
-                     field);
+    const char* const field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
+    throw InputError(refused(training, field,
+                             ", but by its profile the GPU of {} has no FP8 products; leave {} out",
+                             machine.id, field_flag(field)));
 }
 
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,

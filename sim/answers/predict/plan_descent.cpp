@@ -202,8 +202,8 @@ std::optional<Planned> PlanDescent::filled(TrainingSpec training,
 /// A layer count that had all layers that it may have, has so after the change, too.
 TrainingSpec PlanDescent::within_most(TrainingSpec changed, const TrainingSpec& before) const {
     for (const HomeKind& kind : home_kinds()) {
-        if (!kind.count || kind.most == nullptr || !space_.is_free(kind.count->field)) continue;
-        const Layers layers = kind.count->layers;
+        if (kind.most == nullptr || !space_.is_free(kind.field())) continue;
+        const Layers layers = kind.layers;
         const std::int64_t most = kind.most(model_, changed).layers;
         const bool all = before.*layers > 0 && changed.*layers == before.*layers &&
                          before.*layers == kind.most(model_, before).layers;

@@ -38,7 +38,7 @@ bool keeps(const Amount& amount) {
 std::vector<Amount> free_amounts(const ModelSpec& model, const PlanSpace& space) {
     std::vector<Amount> out;
     for (const HomeKind& kind : home_kinds())
-        if (kind.count && space.may_try(kind.count->field))
+        if (kind.layers != nullptr && space.may_try(kind))
             out.push_back(
                 {&training_option(kind.count->field), 1, model.layer_count(), kind.count->layers});
     const auto choice = [&](const char* field, auto value) {
@@ -91,7 +91,7 @@ std::shared_ptr<const PlanColumns> PlanColumns::of(const ModelSpec& model,
     for (MixColumn& column : out.columns_) {
         const Amount& amount = out.amounts_[column.amount];
         const auto kind = std::ranges::find_if(home_kinds(), [&](const HomeKind& one) {
-            return one.count && one.count->field == amount.option->field && one.most != nullptr;
+            return one.layers == amount.layers && one.layers != nullptr && one.most != nullptr;
         });
         column.less.assign(out.columns_.size(), 0);
         if (kind == home_kinds().end()) continue;

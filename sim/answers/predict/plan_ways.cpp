@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "sim/base/input_error.h"
-#include "sim/plan/schedules/schedules.h"
+#include "sim/plan/homes/home_kind.h"
 #include "sim/plan/waits.h"
 #include "sim/simulate/simulation_service.h"
-#include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
 
@@ -20,15 +19,12 @@ bool PlanSpace::may_set(const char* field) const {
     return is_free(field) && has_option(asked_.schedule, field);
 }
 
-bool PlanSpace::may_try(const char* field) const {
-    const bool waits = asked_.updates_after_norm();
-    const Option* const option = &training_option(field);
-    if (option == &training_option("deferred_layers") && waits) return false;
-    if (option == &training_option("visiting_layers") && !waits) return false;
-    if (option == &training_option("late_moment_layers") &&
-        (!waits || state_precision(asked_.state_bytes).has_scales()))
-        return false;
-    return may_set(field);
+bool PlanSpace::may_try(const HomeKind& kind) const {
+    if (kind.layers == &TrainingSpec::deferred_layers && asked_.updates_after_norm()) return false;
+    TrainingSpec with_one = asked_;
+    if (is_free("recompute")) with_one.recompute = Recompute::full;
+    with_one.*kind.layers = 1;
+    return may_set(kind.field()) && !(kind.rule && kind.rule(with_one));
 }
 
 Planned with_waits(Planned one) {

@@ -10,6 +10,8 @@
 
 namespace sluice {
 
+struct HomeKind;
+
 /// A number of layers in a training.
 using Layers = std::int64_t TrainingSpec::*;
 
@@ -39,9 +41,9 @@ class PlanSpace {
     bool leaves_room() const { return leave_room_; }
     bool is_free(const char* field) const { return !fixed_.contains(field); }
     bool may_set(const char* field) const;
-    /// And whether some layers of that kind may gain: deferred ones where updates do not wait for
-    /// the norm, visiting ones and late moments where they do.
-    bool may_try(const char* field) const;
+    /// Whether a search may give some layers homes of that kind; deferred ones only where updates
+    /// do not wait for the norm. Precondition: its layers are counted.
+    bool may_try(const HomeKind& kind) const;
 
     /// Empty if the training breaks a rule; without waits.
     std::optional<StepPlan> plan(const TrainingSpec& training) const;

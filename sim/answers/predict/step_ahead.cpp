@@ -5,6 +5,7 @@
 
 #include "sim/answers/predict/nearest_number.h"
 #include "sim/answers/predict/plan_ways.h"
+#include "sim/plan/homes/home_kind.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/simulate_step.h"
 
@@ -107,11 +108,11 @@ class AheadSearch {
         if (less == 0) return training;
         if (!space_.is_free("resident_layers") || training.resident_layers < less)
             return std::nullopt;
-        const std::int64_t on_host =
-            model_.layer_count() - training.resident_layers - training.visiting_layers;
+        for (const HomeKind& kind : home_kinds())
+            if (kind.takes_all && space_.is_free(kind.field()) &&
+                training.*kind.layers == kind.most(model_, training).layers)
+                training.*kind.layers += less;
         training.resident_layers -= less;
-        if (space_.is_free("late_moment_layers") && training.late_moment_layers == on_host)
-            training.late_moment_layers += less;
         return training;
     }
 

@@ -115,31 +115,14 @@ class GridMaker {
 }  // namespace
 
 bool is_free_choice(const Option& option) {
-    constexpr std::string_view kFree[] = {"micro_batch",
-                                          "passes",
-                                          "buffer_depth",
-                                          "gradient_slabs",
-                                          "host_gradient_slabs",
-                                          "loss_chunk_tokens",
-                                          "feed_forward_chunk_tokens",
-                                          "recompute",
-                                          "keep_last_layers",
-                                          "host_kept_layers",
-                                          "keep_attention_layers",
-                                          "resident_layers",
-                                          "resident_tables",
-                                          "deferred_layers",
-                                          "visiting_layers",
-                                          "late_moment_layers",
-                                          "weight_code_layers",
-                                          "checkpoints",
-                                          "checkpoint_interval",
-                                          "saved_inputs",
-                                          "moments",
-                                          "offload",
-                                          "offload_percent",
-                                          "optimizer_threads"};
-    return std::find(std::begin(kFree), std::end(kFree), option.field) != std::end(kFree);
+    constexpr std::string_view kFixed[] = {"stream_weights", "kept_bits", "device_budget_bytes",
+                                           "host_budget_bytes"};
+    constexpr std::string_view kOthers[] = {"micro_batch", "passes",  "checkpoint_interval",
+                                            "moments",     "offload", "offload_percent"};
+    const auto is_one = [&](const auto& fields) {
+        return std::ranges::find(fields, option.field) != std::end(fields);
+    };
+    return option.group == OptionGroup::placement ? !is_one(kFixed) : is_one(kOthers);
 }
 
 void forget_free_choices(PlannedScenario& planned) {

@@ -14,11 +14,51 @@ void place_coded(const ModelSpec&, const TrainingSpec& t, Placement& p) {
     }
 }
 
+std::optional<Refusal> coded_rule(const TrainingSpec& t) {
+    const bool in_layers = t.compute == Compute::fp8;
+    if (!in_layers && t.weight_code_layers > 0)
+        return refused(t, "weight_code_layers", ", expected 0 where --compute is not fp8");
+    if (!in_layers)
+        return refused(
+            t, "stream_weights",
+            ", expected bf16 where --compute is not fp8; leave it out, or give --compute "
+            "fp8");
+    if (!t.streams_codes() || t.weight_code_layers <= t.resident_layers) return std::nullopt;
+    return refused(t, "weight_code_layers",
+                   ", expected at most --resident-layers {}: with --stream-weights fp8 all other "
+                   "layers arrive as codes",
+                   t.resident_layers);
+}
+
+std::vector<double> all_layers(const Asked& a) {
+    if (a.training.compute != Compute::fp8) return {};
+    return {static_cast<double>(a.model.layer_count())};
+}
+
 }  // namespace
 
 HomeKind coded_homes() {
     return {.place = place_coded,
-            .count = LayerCount{"weight_code_layers", &TrainingSpec::weight_code_layers}};
+            .options = {layers_option<&TrainingSpec::weight_code_layers>(
+                            "recompute", "weight_code_layers",
+                            "first layers whose FP8 weights are cast once a step",
+                            "first layers whose weights are cast to FP8 once a step (FP8 weights), "
+                            "which takes 2 bytes a weight of device memory; others are cast for "
+                            "each product"),
+                        choice_option<&TrainingSpec::stream_weights>(
+                            home_option("recompute"), "stream_weights",
+                            {{"bf16", Compute::bf16}, {"fp8", Compute::fp8}},
+                            "form of weights that come from the host (FP8 weights)",
+                            "form in which weights of layers on the host are copied to the device "
+                            "(FP8 weights); fp8: the optimizer writes their codes, too, which "
+                            "takes a byte a weight of host memory")},
+            .layers = &TrainingSpec::weight_code_layers,
+            .rule = coded_rule,
+            .moves = {{.field = "weight_code_layers", .before = "resident_tables"},
+                      {.field = "weight_code_layers",
+                       .effect = Effect::takes_memory,
+                       .values = all_layers,
+                       .before = "micro_batch"}}};
 }
 
 }  // namespace sluice

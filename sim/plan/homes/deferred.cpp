@@ -12,12 +12,32 @@ void place_deferred(const ModelSpec&, const TrainingSpec& t, Placement& p) {
             evenly_chosen(t.deferred_layers, p.sections.layers - first, layer - first);
 }
 
+/// The norm is known after the last gradient.
+std::optional<Refusal> deferred_rule(const TrainingSpec& t) {
+    if (t.clipping != Clipping::exact) return std::nullopt;
+    return refused(t, "deferred_layers",
+                   " with --clipping exact, which defers all updates; leave it out, or give "
+                   "--clipping auto");
+}
+
 }  // namespace
 
 HomeKind deferred_homes() {
     return {.place = place_deferred,
-            .count = LayerCount{"deferred_layers", &TrainingSpec::deferred_layers},
-            .most = layers_on_host};
+            .options = {layers_option<&TrainingSpec::deferred_layers>(
+                            "adam", "deferred_layers",
+                            "layers whose updates run beside the next forward",
+                            "layers on the host, evenly spread, whose updates run beside the next "
+                            "forward in its order; their gradients wait on the host")
+                            .varied_over({0, 2, 4, 8, 16})},
+            .layers = &TrainingSpec::deferred_layers,
+            .most = layers_on_host,
+            .rule = deferred_rule,
+            .moves = {{.field = "deferred_layers", .before = "resident_tables"}},
+            .shown = ShownHome{[](const Placement& homes, int layer) {
+                                   return homes.update(layer).beside_forward;
+                               },
+                               ", updated beside the next forward"}};
 }
 
 }  // namespace sluice

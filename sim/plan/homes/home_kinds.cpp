@@ -1,6 +1,7 @@
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "sim/plan/homes/home_kind.h"
+#include "sim/specs/scenario/home_options.h"
 
 namespace sluice {
 
@@ -11,10 +12,40 @@ const std::vector<HomeKind>& home_kinds() {
     return kKinds;
 }
 
+const HomeKind& home_kind(std::int64_t TrainingSpec::*layers) {
+    return *std::ranges::find(home_kinds(), layers, &HomeKind::layers);
+}
+
+const std::vector<Option>& home_options() {
+    static const std::vector<Option> kOptions = [] {
+        std::vector<Option> out;
+        for (const HomeKind& kind : home_kinds())
+            out.insert(out.end(), kind.options.begin(), kind.options.end());
+        return out;
+    }();
+    return kOptions;
+}
+
+std::optional<Refusal> home_refusal(const TrainingSpec& training) {
+    static const TrainingSpec kStandard;
+    const auto is_set = [&](const Option& one) { return one.get(training) != one.get(kStandard); };
+    for (const HomeKind& kind : home_kinds())
+        if (kind.rule != nullptr && std::ranges::any_of(kind.options, is_set))
+            if (std::optional<Refusal> why = kind.rule(training)) return why;
+    return std::nullopt;
+}
+
 HomeKind::Most layers_on_host(const ModelSpec& model, const TrainingSpec& training) {
     const std::int64_t layers = model.layer_count() - training.resident_layers;
     return {layers, fmt::format("the {} layers on the host ({} less --resident-layers {})", layers,
                                 model.layer_count(), training.resident_layers)};
+}
+
+std::optional<Refusal> clips_exactly(const TrainingSpec& training, const char* field) {
+    if (training.updates_after_norm()) return std::nullopt;
+    return refused(training, field,
+                   " with --clipping {}, expected 0; leave it out, or give --clipping auto",
+                   option_text(training, training_option("clipping")));
 }
 
 }  // namespace sluice

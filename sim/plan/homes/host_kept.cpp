@@ -22,6 +22,16 @@ void place_host_kept(const ModelSpec& model, const TrainingSpec& t, Placement& p
     }
 }
 
+/// Nothing is left to keep where all layers recompute nothing; an input that is computed again
+/// reads what the layer below keeps, which must be there.
+std::optional<Refusal> host_kept_rule(const TrainingSpec& t) {
+    const bool none = t.recompute == Recompute::none;
+    if (!none && !t.saves_half()) return std::nullopt;
+    return refused(t, "host_kept_layers", " with {}, expected 0; leave it out, or give {}",
+                   none ? "--recompute none" : "--saved-inputs half",
+                   none ? "--recompute full" : "--saved-inputs all");
+}
+
 }  // namespace
 
 std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training) {
@@ -36,7 +46,15 @@ TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training) {
 
 HomeKind host_kept_homes() {
     return {.place = place_host_kept,
-            .count = LayerCount{"host_kept_layers", &TrainingSpec::host_kept_layers}};
+            .options = {layers_option<&TrainingSpec::host_kept_layers>(
+                "kept_bits", "host_kept_layers",
+                "further layers whose activations wait on the host (offload)",
+                "further layers, evenly spread, that recompute nothing, at most as many as "
+                "keep_last_layers leaves; what they keep for backward waits on the host "
+                "(activation offload)")},
+            .layers = &TrainingSpec::host_kept_layers,
+            .rule = host_kept_rule,
+            .moves = {{.field = "host_kept_layers", .before = "resident_layers"}}};
 }
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 // The last layers, or all, keep on the device everything that their backward reads.
 #include "sim/plan/homes/home_kind.h"
+#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -15,11 +16,34 @@ void place_kept(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
     }
 }
 
+/// The most that fit; each takes the same memory.
+std::vector<double> most_that_fit(const Asked& asked) {
+    TrainingSpec training = asked.training;
+    std::int64_t low = 0, high = asked.model.layer_count() + 1;
+    while (high - low > 1) {
+        training.keep_last_layers = (low + high) / 2;
+        (fits_machine(asked.model, asked.machine, training) ? low : high) =
+            training.keep_last_layers;
+    }
+    if (low == 0) return {};
+    return {static_cast<double>(low)};
+}
+
 }  // namespace
 
 HomeKind kept_homes() {
     return {.place = place_kept,
-            .count = LayerCount{"keep_last_layers", &TrainingSpec::keep_last_layers}};
+            .options = {layers_option<&TrainingSpec::keep_last_layers>(
+                            "kept_bits", "keep_last_layers", "last layers that recompute nothing")
+                            .varied_over({0, 4, 8, 16, 32})},
+            .layers = &TrainingSpec::keep_last_layers,
+            .moves = {{.field = "keep_last_layers",
+                       .values = [](const Asked&) { return std::vector{0.0}; },
+                       .before = "resident_layers"},
+                      {.field = "keep_last_layers",
+                       .effect = Effect::takes_memory,
+                       .values = most_that_fit,
+                       .before = "micro_batch"}}};
 }
 
 }  // namespace sluice

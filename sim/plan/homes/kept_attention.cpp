@@ -18,11 +18,32 @@ void place_kept_attention(const ModelSpec& model, const TrainingSpec& t, Placeme
     }
 }
 
+std::optional<Refusal> kept_attention_rule(const TrainingSpec& t) {
+    if (t.recompute == Recompute::full) return std::nullopt;
+    return refused(
+        t, "keep_attention_layers",
+        " with --recompute {}, by which all layers keep attention's output; leave it out",
+        option_text(t, training_option("recompute")));
+}
+
+bool keeps_attention_alone(const Placement& homes, int layer) {
+    return homes.recompute(layer) == Recompute::keep_attention;
+}
+
 }  // namespace
 
 HomeKind kept_attention_homes() {
-    return {.place = place_kept_attention,
-            .count = LayerCount{"keep_attention_layers", &TrainingSpec::keep_attention_layers}};
+    return {
+        .place = place_kept_attention,
+        .options = {layers_option<&TrainingSpec::keep_attention_layers>(
+            "kept_bits", "keep_attention_layers", "last layers that keep the output of attention",
+            "last layers that keep the output of attention (selective recomputation), which "
+            "takes most of the time of long sequences; with saved_inputs half, layers with a "
+            "saved input first")},
+        .layers = &TrainingSpec::keep_attention_layers,
+        .rule = kept_attention_rule,
+        .moves = {{.field = "keep_attention_layers", .before = "saved_inputs"}},
+        .shown = ShownHome{keeps_attention_alone, "attention's output on the device", 0.45, true}};
 }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 // updates come last in backward and are needed first in the next forward, so that no other layers
 // keep the GPU waiting as long.
 #include "sim/plan/homes/home_kind.h"
+#include "sim/plan/nearest_fit.h"
 
 namespace sluice {
 namespace {
@@ -17,11 +18,43 @@ void place_resident(const ModelSpec&, const TrainingSpec& t, Placement& p) {
     if (t.resident_embedding()) stays(p.sections.embedding());
 }
 
+std::vector<double> other_layers(const Asked& a) {
+    std::vector<double> out = fewer(a.training.resident_layers);
+    out.push_back(
+        static_cast<double>(with_layers_off_host(a.model, a.machine, a.training).resident_layers));
+    return out;
+}
+
+std::vector<double> other_tables(const Asked& a) {
+    std::vector<double> out = {static_cast<double>(ResidentTables::none)};
+    if (a.training.resident_embedding() && !a.model.tied_embeddings)
+        out.insert(out.begin(), static_cast<double>(ResidentTables::head));
+    const Fit fit = check_fit(plan_memory(a.model, a.machine, a.training), a.machine, a.training);
+    if (fit.host.shortfall() > 0) out.push_back(static_cast<double>(ResidentTables::both));
+    return out;
+}
+
 }  // namespace
 
 HomeKind resident_homes() {
     return {.place = place_resident,
-            .count = LayerCount{"resident_layers", &TrainingSpec::resident_layers}};
+            .options = {layers_option<&TrainingSpec::resident_layers>(
+                            "adam", "resident_layers",
+                            "first layers that stay on the device, with their states",
+                            "first layers whose weights and optimizer states stay in device "
+                            "memory, where the GPU updates them"),
+                        choice_option<&TrainingSpec::resident_tables>(
+                            home_option("adam"), "resident_tables",
+                            {{"none", ResidentTables::none},
+                             {"head", ResidentTables::head},
+                             {"both", ResidentTables::both}},
+                            "head and embedding that stay on the device, with their states",
+                            "further weights that stay in device memory and are updated there: the "
+                            "output projection (head), or also the token embedding (both)")},
+            .layers = &TrainingSpec::resident_layers,
+            .updated_by_gpu = "resident",
+            .moves = {{.field = "resident_layers", .values = other_layers, .before = "recompute"},
+                      {.field = "resident_tables", .values = other_tables, .before = "recompute"}}};
 }
 
 }  // namespace sluice

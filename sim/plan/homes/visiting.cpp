@@ -46,13 +46,36 @@ void share_places(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
     }
 }
 
+/// An update before the norm is known gains nothing by it; the optimizer on the host writes codes.
+std::optional<Refusal> visiting_rule(const TrainingSpec& t) {
+    if (auto why = clips_exactly(t, "visiting_layers")) return why;
+    if (!t.streams_codes()) return std::nullopt;
+    return refused(
+        t, "visiting_layers",
+        " with --stream-weights fp8, whose codes the optimizer on the host writes; leave "
+        "one of them out");
+}
+
 }  // namespace
 
 HomeKind visiting_homes() {
     return {.place = place_visiting,
             .finish = share_places,
-            .count = LayerCount{"visiting_layers", &TrainingSpec::visiting_layers},
-            .most = layers_on_host};
+            .options = {layers_option<&TrainingSpec::visiting_layers>(
+                            "adam", "visiting_layers",
+                            "layers that the GPU updates (optimizer-state paging)",
+                            "first layers on the host that the GPU updates with exact clipping: "
+                            "their weights and states come during backward and leave beside the "
+                            "next forward (optimizer-state paging)")
+                            .varied_over({0, 2, 4, 8, 16})},
+            .layers = &TrainingSpec::visiting_layers,
+            .most = layers_on_host,
+            .updated_by_gpu = "visiting",
+            .rule = visiting_rule,
+            .moves = {{.field = "visiting_layers", .before = "resident_tables"}},
+            .shown = ShownHome{
+                [](const Placement& homes, int layer) { return homes.is_visiting(layer); },
+                "on the host, visit the device, which updates them", 0.7}};
 }
 
 }  // namespace sluice

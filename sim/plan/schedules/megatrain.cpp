@@ -288,7 +288,8 @@ ScheduleRecord megatrain_schedule() {
             .options = {"host_gradient_slabs", "attention"},
             .own_options = {number_option<&MegaTrainOptions::checkpoint_interval>(
                                 {OptionGroup::system, "state_bytes"}, "checkpoint_interval",
-                                "layers", 1, 10'000, "layers between checkpoints"),
+                                "layers", 1, 10'000, "layers between checkpoints")
+                                .varied_over({1, 2, 4, 8}),
                             choice_option<&MegaTrainOptions::fork>(
                                 {OptionGroup::system, "state_bytes"}, "fork",
                                 {{"none", Fork::none},
@@ -303,7 +304,8 @@ ScheduleRecord megatrain_schedule() {
                                 {OptionGroup::system, "state_bytes"}, "flash_loss", "", 0, 1,
                                 "1: flash-attn's cross-entropy",
                                 "1: use flash-attn's cross-entropy, as MegaTrain does if that "
-                                "library is installed")},
+                                "library is installed")
+                                .varied_over({0, 1})},
             .program = {.name = "MegaTrain",
                         .gpu_makers = {"NVIDIA", "AMD"},
                         .lacks = missing_in_megatrain,

@@ -279,7 +279,8 @@ ScheduleRecord roundpipe_schedule() {
                                 65'536, "experts of a layer that tokens reach",
                                 "experts of a layer that tokens reach, evenly spread; an untrained "
                                 "router may choose the same ones for every token"),
-                            "all")},
+                            "all")
+                            .varied_over({0, 4, 8, 16, 32})},
         .program = {.name = "RoundPipe",
                     .gpu_makers = {"NVIDIA", "AMD"},
                     .source = "github:thustorage/RoundPipe@e813c67",

@@ -4,6 +4,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/plan/step_program.h"
+#include "sim/specs/scenario/home_options.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -40,6 +41,7 @@ bool has_option(Schedule schedule, std::string_view field) {
     const auto is_it = [&](std::string_view one) { return one == field; };
     return std::ranges::any_of(kOptionsOfAll, is_it) ||
            std::ranges::any_of(schedule->options, is_it) ||
+           (schedule->ours && std::ranges::any_of(home_options(), is_it, &Option::field)) ||
            std::ranges::any_of(schedule->own_options, is_it, &Option::field);
 }
 

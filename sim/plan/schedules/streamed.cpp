@@ -753,54 +753,31 @@ StreamedPlan plan_streamed(const ModelSpec& model, const MachineSpec& machine,
 }
 
 ScheduleRecord streamed_schedule() {
-    return {.name = "streamed",
-            .about =
-                "Layers pass through the GPU and states stay on the host, so that large models "
-                "fit; link and host can limit the speed.",
-            .plan =
-                [](const auto& model, const auto& machine, const auto& training) {
-                    return Streamed(model, machine, training, ClippedStep::waits, Form::bf16)
-                        .plan()
-                        .step;
-                },
-            .options = {"passes",
-                        "buffer_depth",
-                        "gradient_slabs",
-                        "host_gradient_slabs",
-                        "compute",
-                        "head_gradients",
-                        "weight_code_layers",
-                        "stream_weights",
-                        "recompute",
-                        "keep_last_layers",
-                        "host_kept_layers",
-                        "keep_attention_layers",
-                        "kept_bits",
-                        "resident_layers",
-                        "resident_tables",
-                        "deferred_layers",
-                        "visiting_layers",
-                        "late_moment_layers",
-                        "checkpoints",
-                        "saved_inputs",
-                        "state_bytes",
-                        "optimizer_threads",
-                        "clipping",
-                        "loss_chunk_tokens",
-                        "feed_forward_chunk_tokens",
-                        "attend_within",
-                        "document_tokens",
-                        "distinct_tokens"},
-            .program = {.name = "sluice-train",
-                        .gpu_makers = {"NVIDIA"},
-                        .lacks = missing_in_trainer,
-                        .lacks_setting = setting_missing_in_trainer,
-                        .source = "the trainer of this version",
-                        .date = "2026-11-23"},
-            .ours = true,
-            .users_run = {},
-            .structural_error = kStructuralError,
-            .phases = streamed_phases()};
+    return {
+        .name = "streamed",
+        .about =
+            "Layers pass through the GPU and states stay on the host, so that large models "
+            "fit; link and host can limit the speed.",
+        .plan =
+            [](const auto& model, const auto& machine, const auto& training) {
+                return Streamed(model, machine, training, ClippedStep::waits, Form::bf16)
+                    .plan()
+                    .step;
+            },
+        .options = {"passes", "buffer_depth", "gradient_slabs", "host_gradient_slabs", "compute",
+                    "head_gradients", "recompute", "kept_bits", "state_bytes", "optimizer_threads",
+                    "clipping", "loss_chunk_tokens", "feed_forward_chunk_tokens", "attend_within",
+                    "document_tokens", "distinct_tokens"},
+        .program = {.name = "sluice-train",
+                    .gpu_makers = {"NVIDIA"},
+                    .lacks = missing_in_trainer,
+                    .lacks_setting = setting_missing_in_trainer,
+                    .source = "the trainer of this version",
+                    .date = "2026-11-23"},
+        .ours = true,
+        .users_run = {},
+        .structural_error = kStructuralError,
+        .phases = streamed_phases()};
 }
 
 }  // namespace sluice

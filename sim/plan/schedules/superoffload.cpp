@@ -224,26 +224,29 @@ class SuperOffload : public Zero3Pass {
 }  // namespace
 
 ScheduleRecord superoffload_schedule() {
-    return {.name = "superoffload",
-            .about =
-                "DeepSpeed updates most parameters on the processor and the last on the GPU; "
-                "it is made for superchips.",
-            .plan = plan_of<SuperOffload>,
-            .options = {"sub_group_elements", "clipping", "attention"},
-            .own_options = {number_option<&SuperOffloadOptions::offload_percent>(
-                {OptionGroup::system, "device_budget_bytes"}, "offload_percent", "percent", 0, 100,
-                "share of the sub-groups that the processor updates",
-                "share of the sub-groups that the processor updates (DeepSpeed's ratio); states "
-                "of the others stay on the device")},
-            .program = {.name = "DeepSpeed SuperOffload",
-                        .gpu_makers = {"NVIDIA"},
-                        .source = "DeepSpeed 0.19.8; experts: its example Qwen3-30B-A3B, "
-                                  "github:deepspeedai/DeepSpeedExamples/pull/990",
-                        .date = "2026-11-23"},
-            // github:deepspeedai/DeepSpeedExamples@51495dc, training/DeepSpeed-SuperOffload.
-            .users_run = {{"sub_group_elements", "4e8"}, {"offload_percent", "90"}},
-            .structural_error = kErrorOffloading,
-            .phases = plain_phases()};
+    return {
+        .name = "superoffload",
+        .about =
+            "DeepSpeed updates most parameters on the processor and the last on the GPU; "
+            "it is made for superchips.",
+        .plan = plan_of<SuperOffload>,
+        .options = {"sub_group_elements", "clipping", "attention"},
+        .own_options =
+            {number_option<&SuperOffloadOptions::offload_percent>(
+                 {OptionGroup::system, "device_budget_bytes"}, "offload_percent", "percent", 0, 100,
+                 "share of the sub-groups that the processor updates",
+                 "share of the sub-groups that the processor updates (DeepSpeed's ratio); states "
+                 "of the others stay on the device")
+                 .varied_over({0, 25, 50, 75, 90, 100})},
+        .program = {.name = "DeepSpeed SuperOffload",
+                    .gpu_makers = {"NVIDIA"},
+                    .source = "DeepSpeed 0.19.8; experts: its example Qwen3-30B-A3B, "
+                              "github:deepspeedai/DeepSpeedExamples/pull/990",
+                    .date = "2026-11-23"},
+        // github:deepspeedai/DeepSpeedExamples@51495dc, training/DeepSpeed-SuperOffload.
+        .users_run = {{"sub_group_elements", "4e8"}, {"offload_percent", "90"}},
+        .structural_error = kErrorOffloading,
+        .phases = plain_phases()};
 }
 
 }  // namespace sluice

@@ -31,7 +31,7 @@ auto& member_of(Spec& spec) {
 
 }  // namespace declared
 
-/// The place of an option in lists; a schedule's own one precedes another.
+/// The place of an option in lists; one of a schedule or of a kind of home precedes another.
 struct Listed {
     OptionGroup group;
     const char* before = "";

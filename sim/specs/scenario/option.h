@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -21,6 +22,12 @@ enum class OptionGroup : std::uint8_t { task, placement, system };
 /// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), type, range, meaning.
 /// declare_option.h makes it from a field of TrainingSpec or of a schedule's own struct.
 struct Option {
+    /// With the values over which it is varied where nobody names some.
+    Option varied_over(std::vector<double> values) && {
+        proposals = std::move(values);
+        return std::move(*this);
+    }
+
     OptionGroup group;
     const char* field;
     const char* unit;
@@ -30,12 +37,13 @@ struct Option {
     std::string help;             ///< the whole meaning
     double (*get)(const TrainingSpec&);
     void (*set)(TrainingSpec&, double);
-    /// The option that a schedule's own one precedes in lists.
+    /// The shared option that one of a schedule or of a kind of home precedes in lists.
     const char* before = "";
     bool is_memory = false;       ///< accepts 80GB as well as a number
     std::string numbers = {};     ///< in words, if only some of the range mean something
     std::string zero = {};        ///< what 0 stands for: "the whole batch"; the help says it, too
     const char* value_name = "";  ///< in --help; "": N, SIZE or the choices
+    std::vector<double> proposals = {};  ///< see varied_over(); empty: around its value
 };
 
 }  // namespace sluice

@@ -52,7 +52,8 @@ struct ScheduleRecord {
     const char* measured_system = "";
     /// As plan_memory().
     StepPlan (*plan)(const ModelSpec&, const MachineSpec&, const TrainingSpec&);
-    /// Fields of shared options that it has, in addition to those of every schedule.
+    /// Fields of shared options that it has, in addition to those of every schedule, and to those
+    /// of homes if it is ours.
     std::vector<std::string_view> options;
     std::vector<Option> own_options = {};  ///< that no other schedule has
     Program program;

@@ -1,5 +1,5 @@
-// Which options does a training have? Those that several systems have are declared here, others by
-// the schedule that has them alone.
+// Which options does a training have? Those of homes are declared by the kinds of homes, those that
+// one system has alone by its schedule, and all others here.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +7,7 @@
 
 #include "sim/base/input_error.h"
 #include "sim/specs/scenario/declare_option.h"
+#include "sim/specs/scenario/home_options.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -37,7 +38,7 @@ Option schedule_option() {
     return out;
 }
 
-/// The options that several schedules have, in the order of display.
+/// The others, in the order of display.
 std::vector<Option> shared_options() {
     using T = TrainingSpec;
     constexpr Listed task{OptionGroup::task}, placement{OptionGroup::placement},
@@ -60,17 +61,21 @@ std::vector<Option> shared_options() {
             task, "passes", "", 1, 1024, "passes over the model in a step (gradient accumulation)",
             "forward and backward passes over the model in a step, each over its part of the "
             "batch; gradients are summed, and parameters updated once (gradient accumulation)"),
-        number_option<&T::sequence>(task, "seq", "tokens", 1, 100'000'000, "tokens of a sequence"),
+        number_option<&T::sequence>(task, "seq", "tokens", 1, 100'000'000, "tokens of a sequence")
+            .varied_over({512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072}),
         number_option<&T::buffer_depth>(placement, "buffer_depth", "layers", 1, 64,
-                                        "weight slots on the device: 2 is double buffering"),
+                                        "weight slots on the device: 2 is double buffering")
+            .varied_over({1, 2, 3, 4}),
         number_option<&T::gradient_slabs>(
             placement, "gradient_slabs", "layers", 1, 64,
             "layer gradients that wait on the device to be copied",
-            "layer gradients that wait on the device for their copy to the host"),
+            "layer gradients that wait on the device for their copy to the host")
+            .varied_over({1, 2, 3, 4}),
         with_zero(number_option<&T::host_gradient_slabs>(
                       placement, "host_gradient_slabs", "layers", 0, 1024,
                       "pinned layer gradients that wait for the optimizer"),
-                  "streamed 4, megatrain 12"),
+                  "streamed 4, megatrain 12")
+            .varied_over({0, 2, 4, 8, 16}),
         choice_option<&T::compute>(task, "compute",
                                    {{"bf16", Compute::bf16}, {"fp8", Compute::fp8}},
                                    "precision of the layers' matrix products"),
@@ -79,17 +84,6 @@ std::vector<Option> shared_options() {
             "precision of products for the output projection's gradients",
             "precision of the products that give the gradients of the output projection; logits "
             "are in bf16"),
-        number_option<&T::weight_code_layers>(
-            placement, "weight_code_layers", "layers", 0, 10'000,
-            "first layers whose FP8 weights are cast once a step",
-            "first layers whose weights are cast to FP8 once a step (FP8 weights), which takes 2 "
-            "bytes a weight of device memory; others are cast for each product"),
-        choice_option<&T::stream_weights>(
-            placement, "stream_weights", {{"bf16", Compute::bf16}, {"fp8", Compute::fp8}},
-            "form of weights that come from the host (FP8 weights)",
-            "form in which weights of layers on the host are copied to the device (FP8 weights); "
-            "fp8: the optimizer writes their codes, too, which takes a byte a weight of host "
-            "memory"),
         choice_option<&T::recompute>(placement, "recompute",
                                      {{"full", Recompute::full},
                                       {"keep_attention", Recompute::keep_attention},
@@ -104,20 +98,6 @@ std::vector<Option> shared_options() {
              {"flash4", AttentionKernel::flash4},
              {"cudnn", AttentionKernel::cudnn}},
             "attention of PyTorch systems; own: FlashAttention-2, which PyTorch 2.11 chooses"),
-        number_option<&T::keep_last_layers>(placement, "keep_last_layers", "layers", 0, 10'000,
-                                            "last layers that recompute nothing"),
-        number_option<&T::host_kept_layers>(
-            placement, "host_kept_layers", "layers", 0, 10'000,
-            "further layers whose activations wait on the host (offload)",
-            "further layers, evenly spread, that recompute nothing, at most as many as "
-            "keep_last_layers leaves; what they keep for backward waits on the host (activation "
-            "offload)"),
-        number_option<&T::keep_attention_layers>(
-            placement, "keep_attention_layers", "layers", 0, 10'000,
-            "last layers that keep the output of attention",
-            "last layers that keep the output of attention (selective recomputation), which takes "
-            "most of the time of long sequences; with saved_inputs half, layers with a saved input "
-            "first"),
         with_numbers(
             number_option<&T::kept_bits>(
                 placement, "kept_bits", "bits", 8, 16,
@@ -125,45 +105,6 @@ std::vector<Option> shared_options() {
                 "bits of each number of gate and up, the largest tensor that a layer keeps for "
                 "backward: 16, or 8 with a scale for every 128 numbers (compressed activations)"),
             "16 (bf16) or 8 (integers with a scale for every 128)"),
-        number_option<&T::resident_layers>(
-            placement, "resident_layers", "layers", 0, 10'000,
-            "first layers that stay on the device, with their states",
-            "first layers whose weights and optimizer states stay in device memory, where the GPU "
-            "updates them"),
-        choice_option<&T::resident_tables>(
-            placement, "resident_tables",
-            {{"none", ResidentTables::none},
-             {"head", ResidentTables::head},
-             {"both", ResidentTables::both}},
-            "head and embedding that stay on the device, with their states",
-            "further weights that stay in device memory and are updated there: the output "
-            "projection (head), or also the token embedding (both)"),
-        number_option<&T::deferred_layers>(
-            placement, "deferred_layers", "layers", 0, 10'000,
-            "layers whose updates run beside the next forward",
-            "layers on the host, evenly spread, whose updates run beside the next forward in its "
-            "order; their gradients wait on the host"),
-        number_option<&T::visiting_layers>(
-            placement, "visiting_layers", "layers", 0, 10'000,
-            "layers that the GPU updates (optimizer-state paging)",
-            "first layers on the host that the GPU updates with exact clipping: their weights and "
-            "states come during backward and leave beside the next forward (optimizer-state "
-            "paging)"),
-        number_option<&T::late_moment_layers>(
-            placement, "late_moment_layers", "layers", 0, 10'000,
-            "layers whose moments are updated beside the next backward",
-            "other layers on the host, evenly spread, of which exact clipping updates the weights "
-            "beside the next forward, but the moments only beside the next backward"),
-        choice_option<&T::checkpoints>(
-            placement, "checkpoints",
-            {{"device", CheckpointPlacement::device}, {"host", CheckpointPlacement::host}},
-            "memory in which layer inputs wait for backward",
-            "memory in which layer inputs wait for backward (host: activation offload)"),
-        choice_option<&T::saved_inputs>(
-            placement, "saved_inputs", {{"all", SavedInputs::all}, {"half", SavedInputs::half}},
-            "layer inputs that wait; others are computed again",
-            "layer inputs that wait for backward: all, or half, from which backward computes the "
-            "others again"),
         choice_option<&T::adam>(system, "adam",
                                 {{"fused", AdamKernel::fused}, {"foreach", AdamKernel::foreach}},
                                 "kernels of PyTorch's Adam: fused, or its default, foreach"),
@@ -171,7 +112,8 @@ std::vector<Option> shared_options() {
             task, "adapter_rank", "", 0, 65'536,
             "rank of the adapters (LoRA); 0: all weights are trained",
             "rank of the low-rank adapters (LoRA) of all linear layers, which alone are trained; "
-            "0: all weights are trained"),
+            "0: all weights are trained")
+            .varied_over({0, 8, 16, 32, 64}),
         with_numbers(
             number_option<&T::state_bytes>(
                 task, "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
@@ -179,10 +121,12 @@ std::vector<Option> shared_options() {
                 "bytes a parameter of master and moments: 12, 8, 6, 5 or 4",
                 "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5 or 4 (8-bit "
                 "moments and a master of 24 or 16 bits)"),
-            state_bytes_choices_in_words()),
+            state_bytes_choices_in_words())
+            .varied_over({4, 5, 6, 8, 12}),
         with_zero(number_option<&T::optimizer_threads>(placement, "optimizer_threads", "threads", 0,
                                                        1024, "threads of the optimizer"),
-                  "the fastest number on the machine"),
+                  "the fastest number on the machine")
+            .varied_over({0, 4, 8, 16, 32, 64}),
         choice_option<&T::clipping>(
             task, "clipping",
             {{"auto", Clipping::automatic},
@@ -200,7 +144,8 @@ std::vector<Option> shared_options() {
         with_zero(number_option<&T::feed_forward_chunk_tokens>(
                       placement, "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
                       "tokens whose feed-forward activations exist at once"),
-                  "the whole micro-batch"),
+                  "the whole micro-batch")
+            .varied_over({0, 2048, 4096, 8192, 16384}),
         choice_option<&T::attend_within>(
             task, "attend_within",
             {{"sequence", AttendWithin::sequence}, {"document", AttendWithin::document}},
@@ -216,28 +161,35 @@ std::vector<Option> shared_options() {
                 task, "distinct_tokens", "tokens", 0, 100'000'000, "different tokens in a batch",
                 "different tokens in a batch; their embedding rows are updated between two "
                 "steps"),
-            "every token differs"),
+            "every token differs")
+            .varied_over({0, 1024, 4096, 16384}),
         number_option<&T::sub_group_elements>(
             system, "sub_group_elements", "elements", 0, 100'000'000'000,
             "elements that the optimizer updates at once; 0: its own number",
             "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the "
-            "schedule's own (zero3-offload and zero-infinity 1e9, superoffload 4e8)"),
+            "schedule's own (zero3-offload and zero-infinity 1e9, superoffload 4e8)")
+            .varied_over({0, 1e8, 4e8, 1e9}),
         with_zero(memory_option<&T::device_budget_bytes>(placement, "device_budget_bytes",
                                                          "limit of device memory"),
-                  "all of it"),
+                  "all of it")
+            .varied_over({0, 16e9, 24e9, 40e9, 80e9}),
         with_zero(memory_option<&T::host_budget_bytes>(placement, "host_budget_bytes",
                                                        "limit of host memory"),
-                  "all of it")};
+                  "all of it")
+            .varied_over({0, 64e9, 128e9, 256e9, 512e9, 1e12})};
 }
 
 std::vector<Option> all_options() {
     std::vector<Option> out = shared_options();
-    for (const ScheduleRecord& record : schedule_table())
-        for (const Option& own : record.own_options)
-            out.insert(
-                std::ranges::find(out, std::string_view(own.before),
-                                  [](const Option& one) { return std::string_view(one.field); }),
-                own);
+    const auto insert = [&](const std::vector<Option>& options) {
+        for (const Option& one : options)
+            out.insert(std::ranges::find(
+                           out, std::string_view(one.before),
+                           [](const Option& other) { return std::string_view(other.field); }),
+                       one);
+    };
+    insert(home_options());
+    for (const ScheduleRecord& record : schedule_table()) insert(record.own_options);
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -154,8 +155,9 @@ std::map<std::string, std::string> parse_option_texts(std::string_view text,
 /// Throws InputError.
 TrainingSpec parse_training_spec(std::string_view text, const std::string& file);
 
-/// Rules between options (batch divisible by micro-batch, ...). Throws InputError with the rule and
-/// the reason.
+/// The first rule between options (batch divisible by micro-batch, ...) that is broken, and why.
+std::optional<Refusal> refusal_of(const TrainingSpec& spec);
+/// Throws InputError where there is one.
 void check_training_spec(const TrainingSpec& spec);
 
 /// Meaning, range and default in one line.
