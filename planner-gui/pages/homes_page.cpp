@@ -14,7 +14,6 @@
 #include "planner-gui/pictures/answer_words.h"
 #include "planner-gui/pictures/homes.h"
 #include "sim/specs/scenario/field_label.h"
-#include "sim/specs/scenario/home_options.h"
 
 namespace sluice {
 

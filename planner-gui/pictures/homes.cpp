@@ -4,7 +4,6 @@
 
 #include "planner-gui/pictures/memory_stack.h"
 #include "sim/base/format.h"
-#include "sim/specs/scenario/home_options.h"
 
 namespace sluice {
 

@@ -11,40 +11,35 @@ namespace {
 
 constexpr double kStripRow = 1.5;  // lines of text
 
-/// How a place is drawn, and what a tooltip and the legend call it.
+/// How a layer's place is drawn, what a tooltip and the legend call it, and what the tooltip adds.
 struct Look {
-    std::string_view words;
+    std::string words;
     Paint colour;
+    std::string more = {};
     bool operator==(const Look& other) const { return words == other.words; }
 };
 const Look kOnDevice{"on the device", paint(Role::pointed_out)};
 const Look kOnHost{"on the host", paint(Role::other)};
 const Look kComputed{"computed again", paint(Role::plot)};
 
-/// What kinds of homes say of a layer.
-std::vector<ShownHome> shown_of(const Placement& homes, int layer, bool kept) {
-    std::vector<ShownHome> out;
-    for (const HomeKind& kind : home_kinds())
-        if (kind.shown && kind.shown->kept == kept && kind.shown->is(homes, layer))
-            out.push_back(*kind.shown);
+/// By its places, and by what kinds of homes say.
+Look states_or_kept(const Placement& homes, int layer, bool kept) {
+    const bool on_host = kept ? homes.keeps_on_host(layer) : !homes.is_resident(layer);
+    Look out = kept && !homes.keeps_everything(layer) ? kComputed : on_host ? kOnHost : kOnDevice;
+    for (const HomeKind& kind : home_kinds()) {
+        if (!kind.shown || kind.shown->kept != kept || !kind.shown->is(homes, layer)) continue;
+        const auto& [is, words, shade, of_kept] = *kind.shown;
+        if (shade == 0)
+            out.more += words;
+        else
+            out = {words, paint(Role::pointed_out, shade), out.more};
+    }
     return out;
 }
 
-Look look_of(const Placement& homes, int layer, bool kept) {
-    for (const ShownHome& shown : shown_of(homes, layer, kept))
-        if (shown.shade > 0) return {shown.words, paint(Role::pointed_out, shown.shade)};
-    if (!kept) return homes.is_resident(layer) ? kOnDevice : kOnHost;
-    if (!homes.keeps_everything(layer)) return kComputed;
-    return homes.keeps_on_host(layer) ? kOnHost : kOnDevice;
-}
-
-std::string cell_words(const Placement& homes, int layer) {
-    std::string words =
-        fmt::format("layer {}\nweights and states: {}", layer, look_of(homes, layer, false).words);
-    for (const ShownHome& shown : shown_of(homes, layer, false))
-        if (shown.shade == 0) words += shown.words;
-    const Look kept = look_of(homes, layer, true);
-    return fmt::format("{}\nkept for backward: {}{}", words,
+std::string cell_words(const Look& states, const Look& kept, int layer) {
+    return fmt::format("layer {}\nweights and states: {}{}\nkept for backward: {}{}", layer,
+                       states.words, states.more,
                        kept == kOnDevice || kept == kOnHost ? "all " : "", kept.words);
 }
 
@@ -76,16 +71,17 @@ double draw_layers(MemoryPen& pen, const Placement& homes, double top) {
     std::vector<LegendEntry> legend;
     const auto explain = [&](const Look& look) {
         if (std::ranges::find(legend, look.words, &LegendEntry::name) == legend.end())
-            legend.push_back({std::string(look.words), look.colour});
+            legend.push_back({look.words, look.colour});
     };
     for (const Look& look : {kOnDevice, kOnHost}) explain(look);
     for (int layer = 0; layer < homes.sections.layers; ++layer) {
-        const Look states = look_of(homes, layer, false), kept = look_of(homes, layer, true);
+        const Look states = states_or_kept(homes, layer, false),
+                   kept = states_or_kept(homes, layer, true);
         const Box cell{left + wide * layer, top, wide - gap, row - 1};
         pen.out.rectangle(cell, states.colour);
         pen.out.rectangle({cell.x, top + row, cell.width, cell.height}, kept.colour);
         pen.out.rectangle({cell.x, top, cell.width, 2 * row - 1}, {}, layer,
-                          cell_words(homes, layer));
+                          cell_words(states, kept, layer));
         pen.out.keys.ids.push_back(layer);
         explain(states), explain(kept);
     }

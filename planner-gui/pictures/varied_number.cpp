@@ -37,16 +37,10 @@ std::vector<double> parts_of(std::int64_t batch) {
 }
 
 std::vector<double> option_values(const Option& option, const TrainingSpec& training) {
-    std::vector<double> out;
-    if (!option.choices.empty()) {
-        for (const Choice& choice : option.choices) out.push_back(choice.value);
-    } else if (option.field == std::string_view("micro_batch")) {
-        out = parts_of(training.batch_of_a_gpu());
-    } else if (!option.proposals.empty()) {
-        out = option.proposals;
-    } else {
-        out = powers_around(option.get(training));
-    }
+    std::vector<double> out = option.proposals;
+    for (const Choice& choice : option.choices) out.push_back(choice.value);
+    if (option.field == std::string_view("micro_batch")) out = parts_of(training.batch_of_a_gpu());
+    if (out.empty()) out = powers_around(option.get(training));
     std::erase_if(out, [&](double value) { return value < option.low || value > option.high; });
     return out;
 }

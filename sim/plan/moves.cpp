@@ -46,72 +46,72 @@ constexpr std::int64_t kShortestSequence = 1024, kMostGpus = 1024;
 
 /// Those of options that are no homes.
 constexpr ValuesToTry kMoves[] = {
-    {"recompute", Effect::frees_memory,
-     [](const Asked&) { return Values{number(Recompute::full)}; }},
-    {"clipping", Effect::frees_memory,
+    {"recompute", "", [](const Asked&) { return Values{number(Recompute::full)}; }},
+    {"clipping", "",
      [](const Asked& a) {
          return only_if(a.training.updates_after_norm(), number(Clipping::speculative));
      }},
-    {"passes", Effect::frees_memory,
-     [](const Asked& a) { return only_if(a.training.passes > 1, 1); }},
-    {"feed_forward_chunk_tokens", Effect::frees_memory,
+    {"passes", "", [](const Asked& a) { return only_if(a.training.passes > 1, 1); }},
+    {"feed_forward_chunk_tokens", "",
      [](const Asked& a) {
          const TrainingSpec& t = a.training;
          return only_if(
              t.feed_forward_chunk_tokens == 0 && t.micro_batch_block().tokens() > kFeedForwardChunk,
              kFeedForwardChunk);
      }},
-    {"micro_batch", Effect::frees_memory,
+    {"micro_batch", "",
      [](const Asked& a) {
          return halvings(a.training.micro_batch_sequences(), a.training.batch_of_a_gpu());
      }},
-    {"sharding", Effect::frees_memory, [](const Asked&) { return Values{number(Sharding::full)}; }},
-    {"checkpoints", Effect::frees_memory,
+    {"sharding", "", [](const Asked&) { return Values{number(Sharding::full)}; }},
+    {"checkpoints", "",
      [](const Asked&) {
          return Values{number(CheckpointPlacement::host), number(CheckpointPlacement::device)};
      }},
-    {"loss_chunk_tokens", Effect::frees_memory,
+    {"loss_chunk_tokens", "",
      [](const Asked& a) { return only_if(a.training.loss_chunk_tokens > kLossChunk, kLossChunk); }},
-    {"buffer_depth", Effect::frees_memory, [](const Asked&) { return Values{1}; }},
-    {"state_bytes", Effect::other_training,
+    {"buffer_depth", "", [](const Asked&) { return Values{1}; }},
+    {"state_bytes", "",
      [](const Asked& a) {
          Values smaller;
          for (const StatePrecision& one : smaller_states(a.training.state_bytes))
              if (one.takes_hidden(a.model.hidden)) smaller.push_back(one.bytes);
          return smaller;
-     }},
-    {"offload_percent", Effect::other_training,
+     },
+     Effect::other_training},
+    {"offload_percent", "",
      [](const Asked& a) {
          return offload_percents(
              static_cast<std::int64_t>(training_option("offload_percent").get(a.training)));
-     }},
-    {"gpus", Effect::other_training,
-     [](const Asked& a) { return doublings(a.training.gpus, kMostGpus); }},
-    {"batch", Effect::other_training,
-     [](const Asked& a) { return halvings(a.training.batch, a.training.batch); }},
-    {"seq", Effect::other_training,  // of any length
-     [](const Asked& a) { return halvings(a.training.sequence, 0, kShortestSequence); }},
-    {"recompute", Effect::takes_memory,
+     },
+     Effect::other_training},
+    {"gpus", "", [](const Asked& a) { return doublings(a.training.gpus, kMostGpus); },
+     Effect::other_training},
+    {"batch", "", [](const Asked& a) { return halvings(a.training.batch, a.training.batch); },
+     Effect::other_training},
+    {"seq", "",  // of any length
+     [](const Asked& a) { return halvings(a.training.sequence, 0, kShortestSequence); },
+     Effect::other_training},
+    {"recompute", "",
      [](const Asked&) {
          return Values{number(Recompute::full), number(Recompute::keep_attention),
                        number(Recompute::none)};
-     }},
-    {"micro_batch", Effect::takes_memory,
-     [](const Asked& a) {
-         return doublings(a.training.micro_batch_sequences(), a.training.batch);
-     }},
+     },
+     Effect::takes_memory},
+    {"micro_batch", "",
+     [](const Asked& a) { return doublings(a.training.micro_batch_sequences(), a.training.batch); },
+     Effect::takes_memory},
 };
 
 std::vector<ValuesToTry> all_moves() {
     std::vector<ValuesToTry> out(std::begin(kMoves), std::end(kMoves));
     for (const HomeKind& kind : home_kinds())
-        for (const ValuesToTry& move : kind.moves)
-            out.insert(std::ranges::find_if(out,
-                                            [&](const ValuesToTry& one) {
-                                                return one.effect == move.effect &&
-                                                       one.field == std::string_view(move.before);
-                                            }),
-                       move);
+        for (const ValuesToTry& move : kind.moves) {
+            const auto next = std::ranges::find_if(out, [&](const ValuesToTry& one) {
+                return one.effect == move.effect && one.field == std::string_view(move.before);
+            });
+            out.insert(next, move);
+        }
     return out;
 }
 

@@ -24,10 +24,10 @@ enum class Effect { frees_memory, takes_memory, other_training };
 /// An option and the values to try, the nearest first.
 struct ValuesToTry {
     const char* field;
-    Effect effect = Effect::frees_memory;
-    std::vector<double> (*values)(const Asked&) = nullptr;  ///< null: fewer() than now
     /// The option whose values cost more speed: that of a kind of home precedes another.
-    const char* before = "";
+    const char* before;
+    std::vector<double> (*values)(const Asked&) = nullptr;  ///< null: fewer() than now
+    Effect effect = Effect::frees_memory;
 };
 
 /// `from` halved down to none.

@@ -37,15 +37,15 @@ Placement placement_of(const ModelSpec& model, const TrainingSpec& training, For
 }
 
 std::optional<Refusal> home_refusal(const ModelSpec& model, const TrainingSpec& training) {
-    const HomeKind::Most all{model.layer_count(),
-                             fmt::format("the layers ({})", model.layer_count())};
-    for (const bool of_all : {true, false})
-        for (const HomeKind& kind : home_kinds()) {
-            if (kind.layers == nullptr || (!of_all && kind.most == nullptr)) continue;
-            const HomeKind::Most most = of_all ? all : kind.most(model, training);
-            if (training.*kind.layers > most.layers)
-                return refused(training, kind.field(), ", expected at most {}", most.words);
-        }
+    for (const HomeKind& kind : home_kinds()) {
+        if (kind.layers == nullptr) continue;
+        const std::int64_t layers = training.*kind.layers;
+        HomeKind::Most most{model.layer_count(),
+                            fmt::format("the layers ({})", model.layer_count())};
+        if (layers <= most.layers && kind.most != nullptr) most = kind.most(model, training);
+        if (layers > most.layers)
+            return refused(training, kind.field(), ", expected at most {}", most.words);
+    }
     return std::nullopt;
 }
 

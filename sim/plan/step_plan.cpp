@@ -1,14 +1,11 @@
 #include "sim/plan/step_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "sim/base/input_error.h"
 #include "sim/plan/arena_layout.h"
 #include "sim/plan/placement.h"
 #include "sim/plan/waits.h"
-#include "sim/specs/scenario/refused.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {

@@ -39,8 +39,7 @@ std::vector<Amount> free_amounts(const ModelSpec& model, const PlanSpace& space)
     std::vector<Amount> out;
     for (const HomeKind& kind : home_kinds())
         if (kind.layers != nullptr && space.may_try(kind))
-            out.push_back(
-                {&training_option(kind.count->field), 1, model.layer_count(), kind.count->layers});
+            out.push_back({&training_option(kind.field()), 1, model.layer_count(), kind.layers});
     const auto choice = [&](const char* field, auto value) {
         if (space.may_set(field))
             out.push_back({&training_option(field), static_cast<double>(value), 1, nullptr});

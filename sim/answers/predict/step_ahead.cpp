@@ -34,7 +34,7 @@ class AheadSearch {
           best_(waiting),
           waits_(waits),
           ahead_(time(waiting, ClippedStep::ahead)) {
-        space_.leave_room(has_room(waiting));
+        space_.leave_room(fit(waiting).leaves_room());
     }
 
     void run() {
@@ -56,15 +56,14 @@ class AheadSearch {
                              training)
             .step;
     }
-    bool has_room(const TrainingSpec& training) const {
-        return check_fit(plan_memory(model_, machine_, training), machine_, training).leaves_room();
+    Fit fit(const TrainingSpec& training) const {
+        return check_fit(plan_memory(model_, machine_, training), machine_, training);
     }
     /// More than a GPU's part of the host's memory may be billed.
     Bytes most_host(const TrainingSpec& training) const {
-        const Bytes now =
-            check_fit(plan_memory(model_, machine_, training), machine_, training).host.peak.bytes;
         const auto all = static_cast<double>(machine_.host.memory_capacity);
-        return std::max(now, static_cast<Bytes>(all / std::max(1.0, machine_.host.gpus)));
+        return std::max(fit(training).host.peak.bytes,
+                        static_cast<Bytes>(all / std::max(1.0, machine_.host.gpus)));
     }
 
     /// The step that clips nothing; kNever if the training does not fit or gives up too much.

@@ -54,11 +54,8 @@ HomeKind coded_homes() {
                             "takes a byte a weight of host memory")},
             .layers = &TrainingSpec::weight_code_layers,
             .rule = coded_rule,
-            .moves = {{.field = "weight_code_layers", .before = "resident_tables"},
-                      {.field = "weight_code_layers",
-                       .effect = Effect::takes_memory,
-                       .values = all_layers,
-                       .before = "micro_batch"}}};
+            .moves = {{"weight_code_layers", "resident_tables"},
+                      {"weight_code_layers", "micro_batch", all_layers, Effect::takes_memory}}};
 }
 
 }  // namespace sluice

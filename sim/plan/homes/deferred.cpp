@@ -33,7 +33,7 @@ HomeKind deferred_homes() {
             .layers = &TrainingSpec::deferred_layers,
             .most = layers_on_host,
             .rule = deferred_rule,
-            .moves = {{.field = "deferred_layers", .before = "resident_tables"}},
+            .moves = {{"deferred_layers", "resident_tables"}},
             .shown = ShownHome{[](const Placement& homes, int layer) {
                                    return homes.update(layer).beside_forward;
                                },

@@ -9,7 +9,6 @@
 #include "sim/plan/moves.h"
 #include "sim/plan/placement.h"
 #include "sim/specs/scenario/declare_option.h"
-#include "sim/specs/scenario/refused.h"
 
 namespace sluice {
 
@@ -60,8 +59,6 @@ SLUICE_HOME_KINDS(SLUICE_DECLARE_HOME_KIND)
 #undef SLUICE_DECLARE_HOME_KIND
 
 const std::vector<HomeKind>& home_kinds();
-/// The kind whose number of layers that is.
-const HomeKind& home_kind(std::int64_t TrainingSpec::*layers);
 
 /// Options of homes precede the shared option `before`.
 constexpr Listed home_option(const char* before) { return {OptionGroup::placement, before}; }

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "sim/plan/homes/home_kind.h"
-#include "sim/specs/scenario/home_options.h"
 
 namespace sluice {
 
@@ -10,10 +9,6 @@ const std::vector<HomeKind>& home_kinds() {
     static const std::vector<HomeKind> kKinds = {SLUICE_HOME_KINDS(SLUICE_HOME_KIND)};
 #undef SLUICE_HOME_KIND
     return kKinds;
-}
-
-const HomeKind& home_kind(std::int64_t TrainingSpec::*layers) {
-    return *std::ranges::find(home_kinds(), layers, &HomeKind::layers);
 }
 
 const std::vector<Option>& home_options() {

@@ -54,7 +54,7 @@ HomeKind host_kept_homes() {
                 "(activation offload)")},
             .layers = &TrainingSpec::host_kept_layers,
             .rule = host_kept_rule,
-            .moves = {{.field = "host_kept_layers", .before = "resident_layers"}}};
+            .moves = {{"host_kept_layers", "resident_layers"}}};
 }
 
 }  // namespace sluice

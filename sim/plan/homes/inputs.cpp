@@ -61,12 +61,9 @@ HomeKind inputs_homes() {
                             "layer inputs that wait for backward: all, or half, from which "
                             "backward computes the others again")},
             .rule = inputs_rule,
-            .moves = {{.field = "saved_inputs",
-                       .values =
-                           [](const Asked&) {
-                               return std::vector{static_cast<double>(SavedInputs::half)};
-                           },
-                       .before = "loss_chunk_tokens"}}};
+            .moves = {{"saved_inputs", "loss_chunk_tokens", [](const Asked&) {
+                           return std::vector{static_cast<double>(SavedInputs::half)};
+                       }}}};
 }
 
 }  // namespace sluice

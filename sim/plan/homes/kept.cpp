@@ -37,13 +37,9 @@ HomeKind kept_homes() {
                             "kept_bits", "keep_last_layers", "last layers that recompute nothing")
                             .varied_over({0, 4, 8, 16, 32})},
             .layers = &TrainingSpec::keep_last_layers,
-            .moves = {{.field = "keep_last_layers",
-                       .values = [](const Asked&) { return std::vector{0.0}; },
-                       .before = "resident_layers"},
-                      {.field = "keep_last_layers",
-                       .effect = Effect::takes_memory,
-                       .values = most_that_fit,
-                       .before = "micro_batch"}}};
+            .moves = {{"keep_last_layers", "resident_layers",
+                       [](const Asked&) { return std::vector{0.0}; }},
+                      {"keep_last_layers", "micro_batch", most_that_fit, Effect::takes_memory}}};
 }
 
 }  // namespace sluice

@@ -42,7 +42,7 @@ HomeKind kept_attention_homes() {
             "saved input first")},
         .layers = &TrainingSpec::keep_attention_layers,
         .rule = kept_attention_rule,
-        .moves = {{.field = "keep_attention_layers", .before = "saved_inputs"}},
+        .moves = {{"keep_attention_layers", "saved_inputs"}},
         .shown = ShownHome{keeps_attention_alone, "attention's output on the device", 0.45, true}};
 }
 

@@ -1,7 +1,6 @@
 // Layers on the host whose moments the optimizer updates after their parameters, beside the next
 // backward, with exact clipping (split AdamW). Such layers are evenly spread; the head is one if
 // any layer is.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/plan/homes/home_kind.h"

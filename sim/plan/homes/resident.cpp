@@ -53,8 +53,8 @@ HomeKind resident_homes() {
                             "output projection (head), or also the token embedding (both)")},
             .layers = &TrainingSpec::resident_layers,
             .updated_by_gpu = "resident",
-            .moves = {{.field = "resident_layers", .values = other_layers, .before = "recompute"},
-                      {.field = "resident_tables", .values = other_tables, .before = "recompute"}}};
+            .moves = {{"resident_layers", "recompute", other_layers},
+                      {"resident_tables", "recompute", other_tables}}};
 }
 
 }  // namespace sluice

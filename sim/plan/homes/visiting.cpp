@@ -72,7 +72,7 @@ HomeKind visiting_homes() {
             .most = layers_on_host,
             .updated_by_gpu = "visiting",
             .rule = visiting_rule,
-            .moves = {{.field = "visiting_layers", .before = "resident_tables"}},
+            .moves = {{"visiting_layers", "resident_tables"}},
             .shown = ShownHome{
                 [](const Placement& homes, int layer) { return homes.is_visiting(layer); },
                 "on the host, visit the device, which updates them", 0.7}};

@@ -273,13 +273,12 @@ ScheduleRecord roundpipe_schedule() {
                             {OptionGroup::system, "adam"}, "update",
                             {{"delayed", Update::delayed}, {"immediate", Update::immediate}},
                             "whether a step uses its update one step later, or at once"),
-                        with_zero(
-                            number_option<&RoundPipeOptions::busy_experts>(
-                                {OptionGroup::system, "checkpoint_interval"}, "busy_experts", "", 0,
-                                65'536, "experts of a layer that tokens reach",
-                                "experts of a layer that tokens reach, evenly spread; an untrained "
-                                "router may choose the same ones for every token"),
-                            "all")
+                        number_option<&RoundPipeOptions::busy_experts>(
+                            {OptionGroup::system, "checkpoint_interval"}, "busy_experts", "", 0,
+                            65'536, "experts of a layer that tokens reach",
+                            "experts of a layer that tokens reach, evenly spread; an untrained "
+                            "router may choose the same ones for every token")
+                            .with_zero("all")
                             .varied_over({0, 4, 8, 16, 32})},
         .program = {.name = "RoundPipe",
                     .gpu_makers = {"NVIDIA", "AMD"},

@@ -4,7 +4,6 @@
 
 #include "sim/base/input_error.h"
 #include "sim/plan/step_program.h"
-#include "sim/specs/scenario/home_options.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {

@@ -1,6 +1,4 @@
 // Are the settings of a training valid together?
-#include "sim/specs/scenario/home_options.h"
-#include "sim/specs/scenario/refused.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {

@@ -80,17 +80,4 @@ Option memory_option(Listed place, const char* field, std::string brief) {
     return out;
 }
 
-/// An option for which only some numbers of its range mean something.
-inline Option with_numbers(Option declared, std::string numbers) {
-    declared.numbers = std::move(numbers);
-    return declared;
-}
-
-/// An option whose 0 is no number of its unit.
-inline Option with_zero(Option declared, const char* zero) {
-    declared.zero = zero;
-    declared.help += std::string("; 0: ") + zero;
-    return declared;
-}
-
 }  // namespace sluice

@@ -22,7 +22,18 @@ enum class OptionGroup : std::uint8_t { task, placement, system };
 /// An option: JSON key and CLI flag (`micro_batch`, `--micro-batch`), type, range, meaning.
 /// declare_option.h makes it from a field of TrainingSpec or of a schedule's own struct.
 struct Option {
-    /// With the values over which it is varied where nobody names some.
+    /// Only these numbers of its range mean something.
+    Option with_numbers(std::string words) && {
+        numbers = std::move(words);
+        return std::move(*this);
+    }
+    /// Its 0 is no number of its unit.
+    Option with_zero(const char* words) && {
+        zero = words;
+        help += std::string("; 0: ") + words;
+        return std::move(*this);
+    }
+    /// The values over which it is varied where nobody names some.
     Option varied_over(std::vector<double> values) && {
         proposals = std::move(values);
         return std::move(*this);

@@ -7,7 +7,6 @@
 
 #include "sim/base/input_error.h"
 #include "sim/specs/scenario/declare_option.h"
-#include "sim/specs/scenario/home_options.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {
@@ -49,14 +48,13 @@ std::vector<Option> shared_options() {
                                 "GPUs that train together: up to those of a node, or whole nodes"),
         number_option<&T::batch>(task, "batch", "sequences", 1, 1'000'000,
                                  "sequences a step, of all GPUs together"),
-        with_numbers(with_zero(number_option<&T::micro_batch>(
-                                   task, "micro_batch", "sequences", 0, 1'000'000,
-                                   "sequences that pass a layer together",
-                                   "sequences that pass a layer (streamed) or the model (other "
-                                   "schedules) together, of each GPU's part of the batch, cut by "
-                                   "the passes"),
-                               "the whole batch"),
-                     "a whole number of sequences to 1000000, or 0 for the whole batch"),
+        number_option<&T::micro_batch>(
+            task, "micro_batch", "sequences", 0, 1'000'000, "sequences that pass a layer together",
+            "sequences that pass a layer (streamed) or the model (other "
+            "schedules) together, of each GPU's part of the batch, cut by "
+            "the passes")
+            .with_zero("the whole batch")
+            .with_numbers("a whole number of sequences to 1000000, or 0 for the whole batch"),
         number_option<&T::passes>(
             task, "passes", "", 1, 1024, "passes over the model in a step (gradient accumulation)",
             "forward and backward passes over the model in a step, each over its part of the "
@@ -71,10 +69,9 @@ std::vector<Option> shared_options() {
             "layer gradients that wait on the device to be copied",
             "layer gradients that wait on the device for their copy to the host")
             .varied_over({1, 2, 3, 4}),
-        with_zero(number_option<&T::host_gradient_slabs>(
-                      placement, "host_gradient_slabs", "layers", 0, 1024,
-                      "pinned layer gradients that wait for the optimizer"),
-                  "streamed 4, megatrain 12")
+        number_option<&T::host_gradient_slabs>(placement, "host_gradient_slabs", "layers", 0, 1024,
+                                               "pinned layer gradients that wait for the optimizer")
+            .with_zero("streamed 4, megatrain 12")
             .varied_over({0, 2, 4, 8, 16}),
         choice_option<&T::compute>(task, "compute",
                                    {{"bf16", Compute::bf16}, {"fp8", Compute::fp8}},
@@ -98,13 +95,12 @@ std::vector<Option> shared_options() {
              {"flash4", AttentionKernel::flash4},
              {"cudnn", AttentionKernel::cudnn}},
             "attention of PyTorch systems; own: FlashAttention-2, which PyTorch 2.11 chooses"),
-        with_numbers(
-            number_option<&T::kept_bits>(
-                placement, "kept_bits", "bits", 8, 16,
-                "bits of kept gate and up: 16, or 8 (compressed activations)",
-                "bits of each number of gate and up, the largest tensor that a layer keeps for "
-                "backward: 16, or 8 with a scale for every 128 numbers (compressed activations)"),
-            "16 (bf16) or 8 (integers with a scale for every 128)"),
+        number_option<&T::kept_bits>(
+            placement, "kept_bits", "bits", 8, 16,
+            "bits of kept gate and up: 16, or 8 (compressed activations)",
+            "bits of each number of gate and up, the largest tensor that a layer keeps for "
+            "backward: 16, or 8 with a scale for every 128 numbers (compressed activations)")
+            .with_numbers("16 (bf16) or 8 (integers with a scale for every 128)"),
         choice_option<&T::adam>(system, "adam",
                                 {{"fused", AdamKernel::fused}, {"foreach", AdamKernel::foreach}},
                                 "kernels of PyTorch's Adam: fused, or its default, foreach"),
@@ -114,18 +110,17 @@ std::vector<Option> shared_options() {
             "rank of the low-rank adapters (LoRA) of all linear layers, which alone are trained; "
             "0: all weights are trained")
             .varied_over({0, 8, 16, 32, 64}),
-        with_numbers(
-            number_option<&T::state_bytes>(
-                task, "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
-                kStatePrecisions.front().bytes,
-                "bytes a parameter of master and moments: 12, 8, 6, 5 or 4",
-                "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5 or 4 (8-bit "
-                "moments and a master of 24 or 16 bits)"),
-            state_bytes_choices_in_words())
+        number_option<&T::state_bytes>(
+            task, "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
+            kStatePrecisions.front().bytes,
+            "bytes a parameter of master and moments: 12, 8, 6, 5 or 4",
+            "master and moments: 12 (fp32), 8 (bf16 moments), 6 (8-bit moments), 5 or 4 (8-bit "
+            "moments and a master of 24 or 16 bits)")
+            .with_numbers(state_bytes_choices_in_words())
             .varied_over({4, 5, 6, 8, 12}),
-        with_zero(number_option<&T::optimizer_threads>(placement, "optimizer_threads", "threads", 0,
-                                                       1024, "threads of the optimizer"),
-                  "the fastest number on the machine")
+        number_option<&T::optimizer_threads>(placement, "optimizer_threads", "threads", 0, 1024,
+                                             "threads of the optimizer")
+            .with_zero("the fastest number on the machine")
             .varied_over({0, 4, 8, 16, 32, 64}),
         choice_option<&T::clipping>(
             task, "clipping",
@@ -141,10 +136,10 @@ std::vector<Option> shared_options() {
             placement, "loss_chunk_tokens", "tokens", 1, 100'000'000,
             "tokens whose logits exist at once",
             "tokens whose logits exist at once (chunked cross-entropy)"),
-        with_zero(number_option<&T::feed_forward_chunk_tokens>(
-                      placement, "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
-                      "tokens whose feed-forward activations exist at once"),
-                  "the whole micro-batch")
+        number_option<&T::feed_forward_chunk_tokens>(
+            placement, "feed_forward_chunk_tokens", "tokens", 0, 100'000'000,
+            "tokens whose feed-forward activations exist at once")
+            .with_zero("the whole micro-batch")
             .varied_over({0, 2048, 4096, 8192, 16384}),
         choice_option<&T::attend_within>(
             task, "attend_within",
@@ -156,12 +151,11 @@ std::vector<Option> shared_options() {
             "a mean token's document; 0: its sequence",
             "length of a mean token's document, for predictions of attention within documents; 0: "
             "that of a sequence, the most that it can be"),
-        with_zero(
-            number_option<&T::distinct_tokens>(
-                task, "distinct_tokens", "tokens", 0, 100'000'000, "different tokens in a batch",
-                "different tokens in a batch; their embedding rows are updated between two "
-                "steps"),
-            "every token differs")
+        number_option<&T::distinct_tokens>(
+            task, "distinct_tokens", "tokens", 0, 100'000'000, "different tokens in a batch",
+            "different tokens in a batch; their embedding rows are updated between two "
+            "steps")
+            .with_zero("every token differs")
             .varied_over({0, 1024, 4096, 16384}),
         number_option<&T::sub_group_elements>(
             system, "sub_group_elements", "elements", 0, 100'000'000'000,
@@ -169,13 +163,12 @@ std::vector<Option> shared_options() {
             "elements that DeepSpeed's optimizer updates at once (sub_group_size); 0: the "
             "schedule's own (zero3-offload and zero-infinity 1e9, superoffload 4e8)")
             .varied_over({0, 1e8, 4e8, 1e9}),
-        with_zero(memory_option<&T::device_budget_bytes>(placement, "device_budget_bytes",
-                                                         "limit of device memory"),
-                  "all of it")
+        memory_option<&T::device_budget_bytes>(placement, "device_budget_bytes",
+                                               "limit of device memory")
+            .with_zero("all of it")
             .varied_over({0, 16e9, 24e9, 40e9, 80e9}),
-        with_zero(memory_option<&T::host_budget_bytes>(placement, "host_budget_bytes",
-                                                       "limit of host memory"),
-                  "all of it")
+        memory_option<&T::host_budget_bytes>(placement, "host_budget_bytes", "limit of host memory")
+            .with_zero("all of it")
             .varied_over({0, 64e9, 128e9, 256e9, 512e9, 1e12})};
 }
 
@@ -183,10 +176,7 @@ std::vector<Option> all_options() {
     std::vector<Option> out = shared_options();
     const auto insert = [&](const std::vector<Option>& options) {
         for (const Option& one : options)
-            out.insert(std::ranges::find(
-                           out, std::string_view(one.before),
-                           [](const Option& other) { return std::string_view(other.field); }),
-                       one);
+            out.insert(std::ranges::find(out, std::string_view(one.before), &Option::field), one);
     };
     insert(home_options());
     for (const ScheduleRecord& record : schedule_table()) insert(record.own_options);

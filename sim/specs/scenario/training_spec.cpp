@@ -96,8 +96,7 @@ std::string setting_words(const std::vector<Setting>& settings) {
     std::string out;
     for (const Setting& one : settings) {
         out += fmt::format("{}{} {}", out.empty() ? "" : ", ", field_label(one.field), one.value);
-        const auto option = std::ranges::find_if(
-            training_options(), [&](const Option& known) { return one.field == known.field; });
+        const auto option = std::ranges::find(training_options(), one.field, &Option::field);
         if (one.value == "0" && option != training_options().end() && !option->zero.empty())
             out += fmt::format(" ({})", option->zero);
     }

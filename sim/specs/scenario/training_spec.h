@@ -1,6 +1,8 @@
 // How is the model trained: batch, buffers, recomputation, precisions?
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/input_error.h"
 #include "sim/base/units.h"
 #include "sim/specs/model/layer_kernels.h"
 #include "sim/specs/scenario/own_options.h"
@@ -132,6 +135,8 @@ struct TrainingSpec {
 /// All options, also those of single schedules, in the order of display. The CLI, the JSON reader,
 /// --help and forms derive from this list.
 const std::vector<Option>& training_options();
+/// Those of them that the kinds of homes in sim/plan/homes declare, in the order of the kinds.
+const std::vector<Option>& home_options();
 /// Throws InternalError where none has that field.
 const Option& training_option(std::string_view field);
 
@@ -157,6 +162,8 @@ TrainingSpec parse_training_spec(std::string_view text, const std::string& file)
 
 /// The first rule between options (batch divisible by micro-batch, ...) that is broken, and why.
 std::optional<Refusal> refusal_of(const TrainingSpec& spec);
+/// The same of the kinds of homes alone.
+std::optional<Refusal> home_refusal(const TrainingSpec& spec);
 /// Throws InputError where there is one.
 void check_training_spec(const TrainingSpec& spec);
 
@@ -169,6 +176,15 @@ std::string option_value(const Option& option);
 /// The flag of a field: `--micro-batch` for `micro_batch`.
 std::string field_flag(std::string field);
 std::string option_flag(const Option& option);
+
+/// "--passes is 3", and the words after it.
+template <typename... Args>
+Refusal refused(const TrainingSpec& spec, const char* field, fmt::format_string<Args...> words,
+                Args&&... args) {
+    return {fmt::format("{} is {}{}", field_flag(field), option_text(spec, training_option(field)),
+                        fmt::format(words, std::forward<Args>(args)...)),
+            field};
+}
 
 /// The settings with which the users of its system run it; options with the fields of `given` keep
 /// their values. Throws InputError if they break a rule with these.
