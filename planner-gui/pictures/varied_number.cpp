@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -45,12 +44,6 @@ std::vector<double> option_values(const Option& option, const TrainingSpec& trai
     return out;
 }
 
-/// As the fields of the form are named.
-std::string capitalized(std::string label) {
-    label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
-    return label;
-}
-
 /// Rounds to three digits, so that axes are legible.
 double rounded(double value) {
     return std::stod(fmt::format("{:.3g}", value));  // the double that its text denotes
@@ -90,7 +83,7 @@ std::vector<VariedNumber> varied_numbers(Schedule schedule) {
     for (const MachineNumber& row : machine_table())
         if (row.label != nullptr)
             numbers.push_back(
-                {nullptr, std::string(row.path), capitalized(row.label), row.unit(), row.help});
+                {nullptr, std::string(row.path), field_label(row.label), row.unit(), row.help});
     return numbers;
 }
 

@@ -143,9 +143,7 @@ Placement placement_of(const ModelSpec& model, const TrainingSpec& training,
 /// Why an option cannot give homes to so many layers of the model.
 std::optional<Refusal> home_refusal(const ModelSpec& model, const TrainingSpec& training);
 
-/// At most as many as --keep-last-layers leaves.
-std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training);
-/// The training with that number, which is the same plan.
+/// The same plan, with at most as many layers kept on the host as --keep-last-layers leaves.
 TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
 
 /// Tensors that a layer keeps for backward, in bytes per token: of attention, and of the

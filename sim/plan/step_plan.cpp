@@ -6,6 +6,7 @@
 #include "sim/plan/arena_layout.h"
 #include "sim/plan/placement.h"
 #include "sim/plan/waits.h"
+#include "sim/specs/scenario/refused.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {

@@ -9,6 +9,7 @@
 #include "sim/plan/moves.h"
 #include "sim/plan/placement.h"
 #include "sim/specs/scenario/declare_option.h"
+#include "sim/specs/scenario/refused.h"
 
 namespace sluice {
 

@@ -10,7 +10,7 @@ namespace {
 
 void place_host_kept(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
     const std::int64_t others = model.layer_count() - t.keep_last_layers;
-    const std::int64_t kept = host_kept_layers(model, t);
+    const std::int64_t kept = std::min(t.host_kept_layers, others);
     for (int layer = 0; layer < others; ++layer) {
         if (layer * kept % others >= kept) continue;
         const std::int32_t turn = p.kept_on_host++;
@@ -34,13 +34,11 @@ std::optional<Refusal> host_kept_rule(const TrainingSpec& t) {
 
 }  // namespace
 
-std::int64_t host_kept_layers(const ModelSpec& model, const TrainingSpec& training) {
-    return std::min(training.host_kept_layers, model.layer_count() - training.keep_last_layers);
-}
-
 TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training) {
     TrainingSpec out = training;
-    if (training.schedule->ours) out.host_kept_layers = host_kept_layers(model, training);
+    if (training.schedule->ours)
+        out.host_kept_layers =
+            std::min(training.host_kept_layers, model.layer_count() - training.keep_last_layers);
     return out;
 }
 

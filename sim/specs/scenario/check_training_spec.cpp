@@ -1,4 +1,5 @@
 // Are the settings of a training valid together?
+#include "sim/specs/scenario/refused.h"
 #include "sim/specs/scenario/state_precision.h"
 
 namespace sluice {

@@ -52,8 +52,7 @@ struct ScheduleRecord {
     const char* measured_system = "";
     /// As plan_memory().
     StepPlan (*plan)(const ModelSpec&, const MachineSpec&, const TrainingSpec&);
-    /// Fields of shared options that it has, in addition to those of every schedule, and to those
-    /// of homes if it is ours.
+    /// Fields of shared options that it has; all have some, and ours has those of homes.
     std::vector<std::string_view> options;
     std::vector<Option> own_options = {};  ///< that no other schedule has
     Program program;

@@ -1,8 +1,6 @@
 // How is the model trained: batch, buffers, recomputation, precisions?
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -176,15 +174,6 @@ std::string option_value(const Option& option);
 /// The flag of a field: `--micro-batch` for `micro_batch`.
 std::string field_flag(std::string field);
 std::string option_flag(const Option& option);
-
-/// "--passes is 3", and the words after it.
-template <typename... Args>
-Refusal refused(const TrainingSpec& spec, const char* field, fmt::format_string<Args...> words,
-                Args&&... args) {
-    return {fmt::format("{} is {}{}", field_flag(field), option_text(spec, training_option(field)),
-                        fmt::format(words, std::forward<Args>(args)...)),
-            field};
-}
 
 /// The settings with which the users of its system run it; options with the fields of `given` keep
 /// their values. Throws InputError if they break a rule with these.

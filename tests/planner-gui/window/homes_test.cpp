@@ -21,6 +21,8 @@ TEST_CASE("homes: a moved home is in the form, its gain on the page, undo takes 
     auto* const resident = test::named<QSpinBox>(page, "Resident layers");
     REQUIRE(resident != nullptr);
     CHECK(resident->maximum() == 8);
+    for (const char* const words : {"Late moment layers", "Visiting layers", "Weight code layers"})
+        CHECK(test::named<QSpinBox>(page, words) != nullptr);
     const QByteArray stacks = page.svg();
     const QString was =
         qtext(", was " + format_seconds(before->report().step.seconds) + " with Resident layers 0");
