@@ -37,7 +37,7 @@ struct HomeKind {
         std::string words;
     };
     Most (*most)(const ModelSpec& model, const TrainingSpec& training) = nullptr;
-    /// What its layers are called, if they are the first that are left and the GPU updates them.
+    /// The name of its layers, if they are the first that are left and the GPU updates them.
     const char* updated_by_gpu = nullptr;
     /// Where it has the most layers, it also has one that is resident no longer.
     bool takes_all = false;
