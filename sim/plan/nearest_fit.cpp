@@ -131,9 +131,15 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
         return static_cast<double>(host.peak.bytes) -
                (leave_room ? host.room() : static_cast<double>(host.usable));
     };
+    const auto leaves_enough = [&](std::int64_t layers) {
+        with.resident_layers = layers;
+        return std::ranges::all_of(home_kinds(), [&](const HomeKind& kind) {
+            return kind.most == nullptr || with.*kind.layers <= kind.most(model, with).layers;
+        });
+    };
     std::int64_t too_few = training.resident_layers, enough = model.layer_count();
-    for (const HomeKind& kind : home_kinds())
-        if (kind.most != nullptr) enough -= training.*kind.layers;
+    while (enough > too_few && !leaves_enough(enough)) --enough;
+    if (enough == too_few) return training;
     double at_too_few = missing(too_few);
     if (at_too_few <= 0) return training;
     double at_enough = missing(enough);

@@ -197,6 +197,21 @@ TEST_CASE("plan choice: settings that are fixed stay", "[simulate]") {
               .checkpoint_interval == 2);
 }
 
+TEST_CASE("plan choice: layers leave the host only where other kinds have their layers left",
+          "[simulate]") {
+    const ModelSpec model = read_model("qwen3-8b");
+    MachineSpec machine = h200();
+    machine.host.memory_capacity = static_cast<Bytes>(100e9);
+    TrainingSpec training = batch_of(8);
+    training.deferred_layers = 30;
+    training.visiting_layers = 10;
+    const TrainingSpec fewer = with_layers_off_host(model, machine, training);
+    CHECK(fewer.resident_layers >= 0);
+    CHECK(fewer.resident_layers <= 6);
+    training.visiting_layers = training.deferred_layers = 0;
+    CHECK(with_layers_off_host(model, machine, training).resident_layers > 6);
+}
+
 TEST_CASE("plan choice: what it chooses beside layers kept on the host is valid", "[simulate]") {
     TrainingSpec asked = batch_of(8);
     asked.host_kept_layers = 2;
