@@ -74,6 +74,9 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
     return nearest.empty() ? "" : may_be_meant({std::string(nearest)});
 }
 
+// Not in the header: nvcc 13 with GCC 13's library does not compile the copy of the strings there.
+InputError::InputError(const Refusal& why) : InputError(why.sentence, why.field) {}
+
 std::string names_like(std::string_view name, const std::vector<std::string>& candidates,
                        std::size_t most) {
     const auto same = [](char a, char b) {

@@ -30,7 +30,7 @@ class InputError : public std::runtime_error {
   public:
     explicit InputError(const std::string& sentence, std::string field = "")
         : std::runtime_error(with_short_words(sentence)), field_(std::move(field)) {}
-    explicit InputError(const Refusal& why) : InputError(why.sentence, why.field) {}
+    explicit InputError(const Refusal& why);
     const std::string& field() const { return field_; }
 
   private:
