@@ -20,12 +20,12 @@ ModelSpec trainable_model() {
     return model;
 }
 
-struct Refusal {
+struct RefusedLayer {
     std::function<void(ModelSpec&, LayerSpec&)> change;
     const char* what;
 };
 
-const std::vector<Refusal> kRefusals = {
+const std::vector<RefusedLayer> kRefusals = {
     {[](ModelSpec&, LayerSpec& l) { l.feed_forward.experts = 8; }, "mixture of experts"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.latent = true; }, "latent attention"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.sinks = true; }, "attention sinks"},
@@ -71,7 +71,7 @@ void check_layout(const ModelSpec& model, const LayerSpec& layer) {
 
 TEST_CASE("layer layout: what the trainer has no layer for is refused in one sentence",
           "[layers]") {
-    for (const Refusal& refusal : kRefusals) {
+    for (const RefusedLayer& refusal : kRefusals) {
         ModelSpec model = trainable_model();
         LayerSpec layer = model.kinds.front();
         REQUIRE_NOTHROW(layer_layout(model, layer));
