@@ -94,6 +94,20 @@ class PlanSearch {
         descent.run();
     }
 
+    /// Nothing free has any amount.
+    TrainingSpec lowest(TrainingSpec base) const {
+        for (const Amount& amount : amounts_) amount.option->set(base, 0);
+        if (is_free("recompute")) base.recompute = Recompute::full;
+        return base;
+    }
+    MemoryLimits limits(const TrainingSpec& base) const {
+        const auto usable = [&](Tier tier) {
+            return static_cast<double>(usable_memory(machine_, base, tier)) *
+                   (space_.leaves_room() ? 0.99 : 1);
+        };
+        return {usable(Tier::device), usable(Tier::host)};
+    }
+
     /// The fastest few with as much host memory as there is, and with what takes no larger bill.
     /// The plainest frame is one of them, since more parts promise too much at times.
     static std::vector<Frame> best_frames(std::vector<Frame> frames) {
@@ -124,7 +138,7 @@ class PlanSearch {
         return out;
     }
 
-    /// Of layers alone.
+    /// With columns of layers alone.
     std::shared_ptr<const PlanColumns> columns_of(const TrainingSpec& base) {
         const auto [known, is_new] = columns_.try_emplace(option_values(base));
         if (is_new)
@@ -198,23 +212,19 @@ class PlanSearch {
 
     /// The time of its fastest mixture; kNever if none fits.
     Seconds add_frame(TrainingSpec base, std::vector<Frame>& out) {
-        for (const Amount& amount : amounts_) amount.option->set(base, 0);
-        if (is_free("recompute")) base.recompute = Recompute::full;
+        base = lowest(base);
         if (!may_fit(base)) return kNever;
         const auto columns =
             PlanColumns::of(model_, machine_, space_, base, amounts_, PlanColumns::Detail::rough);
         if (!columns) return kNever;
-        const auto usable = [&](Tier tier) {
-            return static_cast<double>(usable_memory(machine_, base, tier)) *
-                   (space_.leaves_room() ? 0.99 : 1);
-        };
-        const MemoryLimits all{usable(Tier::device), usable(Tier::host)};
+        const MemoryLimits all = limits(base);
         Seconds best = kNever;
-        const auto add = [&](const MemoryLimits& limits) {
-            const auto found = columns->solve(limits);
-            if (!found) return;
+        /// Whether a mixture fits.
+        const auto add = [&](const MemoryLimits& within) {
+            const auto found = columns->solve(within);
+            if (!found) return false;
             best = std::min(best, found->seconds);
-            out.push_back({base, limits, found->seconds, {}});
+            out.push_back({base, within, found->seconds, {}});
             // Inputs that are computed again cost less where layers keep attention's output, which
             // no sum of columns tells.
             const bool inputs_leave =
@@ -223,11 +233,12 @@ class PlanSearch {
                 if (amount.layers == nullptr &&
                     (inputs_leave || amount.option == &training_option("resident_tables")))
                     out.back().choices.push_back(&amount);
+            return true;
         };
         add(all);
-        if (const auto unbilled = trials_.unbilled_host_bytes(base);
-            unbilled && *unbilled < all.host)
-            add({all.device, *unbilled});
+        // And with the smallest part of the node that is enough.
+        for (const double part : trials_.host_parts(base))
+            if (part < all.host && add({all.device, part})) break;
         return best;
     }
 

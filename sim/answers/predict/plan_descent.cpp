@@ -67,7 +67,7 @@ void PlanDescent::run() {
     constexpr double kFar = 1.08;
     std::ranges::stable_sort(starts_, {}, &Start::promised);
     std::vector<At> begun;
-    // What the steps take beyond what was promised, at least.
+    // Steps take so much longer than was promised, at least.
     double over_promise = kNever;
     for (std::size_t i = 0; i < std::min(starts_.size(), kMostStarts); ++i) {
         const Start& start = starts_[i];
@@ -127,7 +127,7 @@ bool PlanDescent::try_steps(At& at, std::int64_t stride) {
         if (counts_layers(amount))
             for (const std::int64_t by : {stride, -stride})
                 go([&](const TrainingSpec& from) { return stepped(from, amount, by); });
-    // What two kinds free together, the filling kind takes.
+    // The filling kind takes the memory that two kinds free together.
     const auto is_paired = [&](const Amount& amount) {
         const bool is_there = amount.option->get(at.planned.training) > 0 ||
                               at.columns->device_bytes(amount.option->field) > 0;

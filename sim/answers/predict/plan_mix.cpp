@@ -208,7 +208,7 @@ class MixProgram {
     static void append(Terms& terms, const Terms& more) {
         terms.insert(terms.end(), more.begin(), more.end());
     }
-    /// What the amounts take of something, with the sign turned.
+    /// The sum of something over the amounts, with the sign turned.
     Terms less(auto of_column) const {
         Terms out;
         for (std::size_t c = 0; c < columns_.size(); ++c)

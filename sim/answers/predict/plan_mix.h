@@ -36,7 +36,7 @@ bool keeps(const Amount& amount);
 /// The amounts that the search may set.
 std::vector<Amount> free_amounts(const ModelSpec& model, const PlanSpace& space);
 
-/// What one of an amount adds to a step.
+/// The work and memory that one of an amount adds to a step.
 struct MixColumn {
     std::size_t amount;  ///< its index
     StepWork each;
@@ -45,7 +45,7 @@ struct MixColumn {
     std::vector<double> less;  ///< by which one of each other column lowers `most`
 };
 
-/// What each amount costs, taken from plans that have none, one and half of it.
+/// The costs of each amount, taken from plans that have none, one and half of it.
 class PlanColumns {
   public:
     /// `exact`: what the first of a kind takes is told apart from what each takes.

@@ -76,14 +76,17 @@ void PlanTrials::bill_beside(const NodeShare& base) {
     if (!base_ || bill(base) < bill(*base_)) base_ = base;
 }
 
-std::optional<double> PlanTrials::unbilled_host_bytes(const TrainingSpec& training) const {
-    if (!base_ || prices_.owned || machine_.host.gpus <= 1) return std::nullopt;
+std::vector<double> PlanTrials::host_parts(const TrainingSpec& training) const {
+    if (!base_ || prices_.owned || machine_.host.gpus <= 1) return {};
     NodeShare with_cores = *base_;  // for an optimizer on the host
     with_cores.cores =
         std::max(base_->cores, optimizer_threads(machine_, training) / machine_.host.cores);
     const double offered =
         static_cast<double>(machine_.host.node_memory - machine_.host.system_reserve);
-    return offered * with_cores.gpus_needed() / machine_.host.gpus;
+    std::vector<double> out;
+    for (double gpus = with_cores.gpus_needed(); gpus < machine_.host.gpus; ++gpus)
+        out.push_back(offered * gpus / machine_.host.gpus);
+    return out;
 }
 
 /// The bill for GPUs, host memory and cores alone. With that of GPUs and memory, a choice for 32B

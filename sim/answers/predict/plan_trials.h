@@ -43,8 +43,9 @@ class PlanTrials {
     /// the typical rents, or in GPUs of the node where no rent holds it.
     void bill_beside(const NodeShare& base);
     void bill_beside(const TimedTraining& base);
-    /// Bytes of host memory that a plan may have without a larger bill; empty: any number.
-    std::optional<double> unbilled_host_bytes(const TrainingSpec& training) const;
+    /// Bytes of host memory that a plan may have without a larger bill, then with one more GPU's
+    /// part each; empty where all of it costs the same.
+    std::vector<double> host_parts(const TrainingSpec& training) const;
     /// The factor on the step that host memory and GPUs alone make it dearer by.
     double least_bill(const Planned& one) const;
 
