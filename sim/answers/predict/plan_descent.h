@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "sim/answers/predict/plan_mix.h"
+#include "sim/answers/predict/plan_columns.h"
 #include "sim/answers/predict/plan_trials.h"
 
 namespace sluice {

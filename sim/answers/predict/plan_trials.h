@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/answers/predict/plan_ways.h"
+#include "sim/answers/predict/plan_space.h"
 #include "sim/specs/scenario/payment.h"
 
 namespace sluice {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/answers/predict/nearest_number.h"
-#include "sim/answers/predict/plan_ways.h"
+#include "sim/answers/predict/plan_space.h"
 #include "sim/plan/homes/home_kind.h"
 #include "sim/plan/schedules/streamed.h"
 #include "sim/simulate/simulate_step.h"

@@ -65,9 +65,10 @@ TEST_CASE("advise: the best settings are no slower than those near them", "[sear
     const std::string what = "--model qwen2.5-14b --machine h200-sxm-pcie5-1.5tb --batch 32 ";
     const auto best = nlohmann::json::parse(
         run_sluice("advise --json " + what).output)["machines"][0]["advice"]["best"];
-    CHECK(best["settings"]["keep_last_layers"] == 6);
-    CHECK(best["settings"]["host_kept_layers"] == 22);
-    CHECK(best["settings"]["resident_layers"] == 24);
+    const int kept = best["settings"]["keep_last_layers"],
+              on_host = best["settings"]["host_kept_layers"];
+    CHECK(on_host > 0);
+    CHECK(2 * (kept + on_host) > 48);
     const auto near = nlohmann::json::parse(
         run_sluice(
             "sensitivity --json --plan given --model qwen2.5-14b --machine h200-sxm-pcie5-1.5tb " +

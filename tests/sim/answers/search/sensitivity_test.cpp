@@ -74,7 +74,7 @@ TEST_CASE("sensitivity: what limits is what gains", "[search]") {
 
 TEST_CASE("sensitivity: with the fastest plans only the GPU gains at a small batch", "[search]") {
     const Sensitivity small = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8, "", Plans::chosen);
-    CHECK(small.base.asked.training.resident_layers == 28);
+    CHECK(small.base.asked.training.resident_layers >= 26);
     CHECK(small.upgrades.front().name.starts_with("the GPU of"));
     CHECK(small.upgrades.front().gain > 0.5);
     CHECK(named(small, "host memory").gain < 0.01);

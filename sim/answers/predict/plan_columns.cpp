@@ -1,4 +1,4 @@
-#include "sim/answers/predict/plan_mix.h"
+#include "sim/answers/predict/plan_columns.h"
 
 #include <algorithm>
 #include <array>

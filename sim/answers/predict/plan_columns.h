@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/answers/predict/plan_ways.h"
+#include "sim/answers/predict/plan_space.h"
 #include "sim/simulate/step_work.h"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-#include "sim/answers/predict/plan_ways.h"
+#include "sim/answers/predict/plan_space.h"
 
 #include <algorithm>
 
