@@ -133,9 +133,7 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
     };
     const auto leaves_enough = [&](std::int64_t layers) {
         with.resident_layers = layers;
-        return std::ranges::all_of(home_kinds(), [&](const HomeKind& kind) {
-            return kind.most == nullptr || with.*kind.layers <= kind.most(model, with).layers;
-        });
+        return !home_refusal(model, with);
     };
     std::int64_t too_few = training.resident_layers, enough = model.layer_count();
     while (enough > too_few && !leaves_enough(enough)) --enough;

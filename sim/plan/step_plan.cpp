@@ -142,6 +142,13 @@ Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Ti
     return std::max<Bytes>(0, budget > 0 ? std::min(there, static_cast<Bytes>(budget)) : there);
 }
 
+Peak host_peak(const MemoryPlan& plan, OperationId operation_count) {
+    Peak out = peak_memory(plan, Tier::host, operation_count);
+    for (const HostMoment& moment : plan.host_moments)
+        out.bytes = std::max(out.bytes, moment.bytes);
+    return out;
+}
+
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,
               Gaps gaps) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
@@ -153,14 +160,10 @@ Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSp
     else if (fit.device.shortfall() == 0)
         fit.device.peak =
             device_peak(plan.memory, operations, static_cast<Bytes>(fit.device.room()));
-    fit.host = {peak_memory(plan.memory, Tier::host, operations),
-                usable_memory(machine, training, Tier::host)};
+    fit.host = {host_peak(plan.memory, operations), usable_memory(machine, training, Tier::host)};
     fit.storage.peak = peak_memory(plan.memory, Tier::storage, operations);
     fit.storage.usable =
         machine.storage.capacity > 0 ? machine.storage.capacity : fit.storage.peak.bytes;
-    for (const HostMoment& moment : plan.memory.host_moments) {
-        fit.host.peak.bytes = std::max(fit.host.peak.bytes, moment.bytes);
-    }
     if (machine.unified_memory) {
         fit.host.peak.bytes += fit.device.peak.bytes + machine.gpu.context;
         for (int kind = 0; kind < kMemoryKindCount; ++kind) {

@@ -79,6 +79,9 @@ struct MemoryPlan {
 /// included.
 Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count);
 
+/// The same on the host, loading and saving included.
+Peak host_peak(const MemoryPlan& plan, OperationId operation_count);
+
 struct StepPlan {
     StepProgram program;
     MemoryPlan memory;

@@ -153,13 +153,8 @@ StepWork step_work(const StepPlan& plan, const MachineSpec& machine, const Train
     }
     out.rest = step_paths(plan.program, demands).to_first_compute;
     const auto count = static_cast<OperationId>(demands.size());
-    const auto peak = [&](Tier tier) {
-        return static_cast<double>(peak_memory(plan.memory, tier, count).bytes);
-    };
-    out.device_bytes = peak(Tier::device);
-    out.host_bytes = peak(Tier::host);
-    for (const HostMoment& moment : plan.memory.host_moments)
-        out.host_bytes = std::max(out.host_bytes, static_cast<double>(moment.bytes));
+    out.device_bytes = static_cast<double>(peak_memory(plan.memory, Tier::device, count).bytes);
+    out.host_bytes = static_cast<double>(host_peak(plan.memory, count).bytes);
     if (machine.unified_memory)
         out.host_bytes += out.device_bytes + static_cast<double>(machine.gpu.context);
     return out;

@@ -101,11 +101,11 @@ class PlanSearch {
         return base;
     }
     MemoryLimits limits(const TrainingSpec& base) const {
-        const auto usable = [&](Tier tier) {
-            return static_cast<double>(usable_memory(machine_, base, tier)) *
-                   (space_.leaves_room() ? 0.99 : 1);
+        const auto most = [&](Tier tier) {
+            const Fit::OfTier of{{}, usable_memory(machine_, base, tier)};
+            return space_.leaves_room() ? of.room() : static_cast<double>(of.usable);
         };
-        return {usable(Tier::device), usable(Tier::host)};
+        return {most(Tier::device), most(Tier::host)};
     }
 
     /// The fastest few with as much host memory as there is, and with what takes no larger bill.

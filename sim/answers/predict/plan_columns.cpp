@@ -30,9 +30,9 @@ TrainingSpec with_amount(TrainingSpec training, const Amount& amount, std::int64
 }  // namespace
 
 bool keeps(const Amount& amount) {
-    const std::string_view field = amount.option->field;
-    return field == "keep_last_layers" || field == "host_kept_layers" ||
-           field == "keep_attention_layers";
+    using T = TrainingSpec;
+    return amount.layers == &T::keep_last_layers || amount.layers == &T::host_kept_layers ||
+           amount.layers == &T::keep_attention_layers;
 }
 
 std::vector<Amount> free_amounts(const ModelSpec& model, const PlanSpace& space) {
@@ -311,9 +311,9 @@ bool PlanColumns::has(const Solution& solution, std::string_view field) const {
     return false;
 }
 
-double PlanColumns::device_bytes(std::string_view field) const {
+double PlanColumns::device_bytes(Layers layers) const {
     for (const MixColumn& column : columns_)
-        if (amounts_[column.amount].option->field == field) return column.each.device_bytes;
+        if (amounts_[column.amount].layers == layers) return column.each.device_bytes;
     return 0;
 }
 

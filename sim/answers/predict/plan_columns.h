@@ -67,8 +67,8 @@ class PlanColumns {
     std::optional<Planned> fastest(MemoryLimits limits, Quiet quiet) const;
     /// The least time of a plan whose waits are derived, by the work of each part of its step.
     Seconds time_of(const Planned& one) const;
-    /// Bytes that one more of an amount takes on the device; 0 if that is not known.
-    double device_bytes(std::string_view field) const;
+    /// Bytes that a layer more of a kind takes on the device; 0 if that is not known.
+    double device_bytes(Layers layers) const;
 
   private:
     PlanColumns(const ModelSpec& model, const MachineSpec& machine, const PlanSpace& space,

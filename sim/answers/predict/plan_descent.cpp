@@ -13,14 +13,13 @@ namespace {
 bool counts_layers(const Amount& amount) { return amount.layers != nullptr; }
 
 bool keeps_on_device(const Amount& amount) {
-    const std::string_view field = amount.option->field;
-    return field == "keep_last_layers" || field == "keep_attention_layers";
+    return keeps(amount) && amount.layers != &TrainingSpec::host_kept_layers;
 }
 
 /// It takes the memory that others leave.
 bool fills(const Amount& amount) {
-    const std::string_view field = amount.option->field;
-    return field == "keep_last_layers" || field == "resident_layers";
+    return amount.layers == &TrainingSpec::keep_last_layers ||
+           amount.layers == &TrainingSpec::resident_layers;
 }
 
 /// Equal for trainings with the same plan.
@@ -130,7 +129,7 @@ bool PlanDescent::try_steps(At& at, std::int64_t stride) {
     // The filling kind takes the memory that two kinds free together.
     const auto is_paired = [&](const Amount& amount) {
         const bool is_there = amount.option->get(at.planned.training) > 0 ||
-                              at.columns->device_bytes(amount.option->field) > 0;
+                              at.columns->device_bytes(amount.layers) > 0;
         return counts_layers(amount) && is_there && !keeps_on_device(amount);
     };
     for (const Amount& first : amounts_)
@@ -169,14 +168,11 @@ std::optional<Planned> PlanDescent::filled(TrainingSpec training,
                                            const PlanColumns& columns) const {
     std::optional<Planned> one = space_.planned(training);
     const Layers layers = filler(model_, training);
-    const char* const field =
-        layers == &TrainingSpec::keep_last_layers ? "keep_last_layers" : "keep_attention_layers";
-    const double each = columns.device_bytes(field);
+    const double each = columns.device_bytes(layers);  // 0 where the number is not free
     const auto done = [](std::optional<Planned> plan) {
         return plan && plan->fits ? std::optional(with_waits(*std::move(plan))) : std::nullopt;
     };
-    if (!one || !space_.may_set(field) || each <= 0 || training.recompute == Recompute::none)
-        return done(std::move(one));
+    if (!one || each <= 0 || training.recompute == Recompute::none) return done(std::move(one));
     std::optional<Planned> best = one->fits ? one : std::nullopt;
     std::int64_t least = best ? training.*layers : 0, most = model_.layer_count();
     double spare = one->spare_bytes;

@@ -59,7 +59,9 @@ std::optional<Planned> PlanSpace::fitting(const TrainingSpec& training) const {
     return out && out->fits ? out : std::nullopt;
 }
 
-Planned PlanSpace::with_most(Planned low, Layers layers) const {
+Planned PlanSpace::with_kept_layers(Planned low) const {
+    constexpr Layers layers = &TrainingSpec::keep_last_layers;
+    if (!is_free("keep_last_layers") || low.training.recompute == Recompute::none) return low;
     std::int64_t high = model_.layer_count() + 1, next = model_.layer_count();
     double spare_at_high = 0;  // below 0 where it is known
     while (high - low.training.*layers > 1) {
@@ -78,13 +80,6 @@ Planned PlanSpace::with_most(Planned low, Layers layers) const {
         next = std::max(from + 1, std::min(high - 1, next));
     }
     return low;
-}
-
-Planned PlanSpace::with_kept_layers(Planned one, Layers kept) const {
-    const bool all = kept == &TrainingSpec::keep_last_layers;
-    if (all && (!is_free("keep_last_layers") || one.training.recompute == Recompute::none))
-        return one;
-    return with_most(std::move(one), kept);
 }
 
 }  // namespace sluice

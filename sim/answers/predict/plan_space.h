@@ -51,11 +51,9 @@ class PlanSpace {
     std::optional<Planned> planned(const TrainingSpec& training) const;
     /// Empty also if it does not fit.
     std::optional<Planned> fitting(const TrainingSpec& training) const;
-    /// With the largest number of layers that fits, found along a line, as memory grows almost so.
-    Planned with_most(Planned low, Layers layers) const;
-    /// With the largest number of layers that keep everything, or attention's output, if that
-    /// number is free.
-    Planned with_kept_layers(Planned one, Layers kept) const;
+    /// With the largest number of layers that keep everything and fit, if that number is free;
+    /// found along a line, as memory grows almost so.
+    Planned with_kept_layers(Planned low) const;
 
   private:
     const ModelSpec& model_;

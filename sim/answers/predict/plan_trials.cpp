@@ -206,7 +206,7 @@ void PlanTrials::try_micro_batches(const TrainingSpec& asked) {
             if (space_.is_free("keep_last_layers")) start.keep_last_layers = 0;
             std::optional<Planned> one = fitting_in_parts(start);
             if (!one) return all_fit = false;
-            try_plan(space_.with_kept_layers(*std::move(one), &TrainingSpec::keep_last_layers));
+            try_plan(space_.with_kept_layers(*std::move(one)));
             return !keeps_some && best_.billed == without;
         });
         const bool gained = best_.billed != before || before == kNever;

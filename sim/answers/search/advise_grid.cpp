@@ -51,7 +51,7 @@ class GridMaker {
             grid_.questions.push_back({&training_option("batch"), batches(request_.most_batch)});
         if (chooses("micro_batch")) choose(parts_option(), {1, 2, 4, kMostParts});
         choose_if("buffer_depth", {1, 2, 3});
-        choose_if("recompute", {0, 1, 2});
+        choose_if("recompute", recomputes());
         choose_if("keep_last_layers", kept_layers());
         choose_if("checkpoints", {0, 1});
         choose_if("checkpoint_interval", {1, 2, 4, 8});
@@ -84,6 +84,12 @@ class GridMaker {
         if (chooses(field)) choose(training_option(field), std::move(values));
     }
 
+    std::vector<double> recomputes() const {
+        std::vector<double> out;
+        for (const Choice& choice : training_option("recompute").choices)
+            out.push_back(choice.value);
+        return out;
+    }
     std::vector<double> kept_layers() const {
         std::vector<double> out = {0};
         for (const int quarter : {1, 2, 3}) {
