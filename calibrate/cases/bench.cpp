@@ -34,7 +34,7 @@ class Calls {
     void enqueue(std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i) enqueue_(next_++);
     }
-    void record(EventId event) { device_.record(Lane::compute, event); }
+    void record(EventId event) { device_.record(Work::compute, event); }
     /// Seconds per call of `count` calls, after waiting for them.
     Seconds time(std::int64_t count) {
         device_.align_clocks();
@@ -221,14 +221,14 @@ void fill_arena(Bench& bench, Bytes offset, Bytes bytes) {
     char* const to = bench.at(offset, bytes);
     Bytes filled =
         std::min(static_cast<Bytes>(bench.random->size() * sizeof(std::uint16_t)), bytes);
-    device.copy(Lane::compute, to, bench.random->data(), filled);
+    device.copy(Work::compute, to, bench.random->data(), filled);
     while (filled < bytes) {
         const Bytes piece = std::min(filled, bytes - filled);
-        device.copy(Lane::compute, to + filled, to, piece);
+        device.copy(Work::compute, to + filled, to, piece);
         filled += piece;
     }
     device.create_events(1);
-    device.record(Lane::compute, 0);
+    device.record(Work::compute, 0);
     device.synchronize(0);
 }
 
@@ -236,9 +236,9 @@ void require_finite(Bench& bench, const char* what, const void* data, DType type
                     std::int64_t count) {
     std::vector<std::uint16_t> halves(static_cast<std::size_t>(count * bytes_of(type)) /
                                       sizeof(std::uint16_t));
-    bench.device.copy(Lane::compute, halves.data(), data, count * bytes_of(type));
+    bench.device.copy(Work::compute, halves.data(), data, count * bytes_of(type));
     bench.device.create_events(1);
-    bench.device.record(Lane::compute, 0);
+    bench.device.record(Work::compute, 0);
     bench.device.synchronize(0);
     // The upper half of an fp32 number, the second in memory, is a bf16 number; both are finite or
     // both are not.

@@ -25,10 +25,10 @@ CaseTable products_after_rest(Bench& bench) {
         std::this_thread::sleep_for(kRest);
         device.align_clocks();
         for (int product = 0; product < kProducts; ++product) {
-            device.record(Lane::compute, product);
+            device.record(Work::compute, product);
             enqueue_large_products(bench, bench.large_product / 2);  // one
         }
-        device.record(Lane::compute, kProducts);
+        device.record(Work::compute, kProducts);
         device.synchronize(kProducts);
         for (int product = 0; product < kProducts; ++product) {
             const auto i = static_cast<std::size_t>(product);
@@ -63,9 +63,9 @@ void measure_burst_power(Bench& bench, const Nvml& gpu, CaseRecord& record) {
     const auto burst = [&] {
         std::this_thread::sleep_for(kRest);
         device.align_clocks();
-        device.record(Lane::compute, 0);
+        device.record(Work::compute, 0);
         enqueue_large_products(bench, kBurst);
-        device.record(Lane::compute, 1);
+        device.record(Work::compute, 1);
         device.synchronize(1);
         busy += device.time_of(1) - device.time_of(0);
     };

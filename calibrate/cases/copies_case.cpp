@@ -47,9 +47,9 @@ void check_bytes(const Bench& bench, const CopyMemory& memory) {
     const Bytes bytes = std::min<Bytes>(memory.bytes, 8 * kMiB) - 6;
     char* const device = bench.at(0, bytes);
     char* const back = memory.host.data() + memory.bytes;
-    bench.device.copy(Lane::host_to_device, device, memory.host.data(), bytes);
+    bench.device.copy(Work::host_to_device, device, memory.host.data(), bytes);
     bench.device.finish_all();
-    bench.device.copy(Lane::device_to_host, back, device, bytes);
+    bench.device.copy(Work::device_to_host, back, device, bytes);
     bench.device.finish_all();
     if (std::memcmp(memory.host.data(), back, static_cast<std::size_t>(bytes)) != 0)
         throw InternalError("copies to the device and back changed the bytes");
@@ -58,7 +58,7 @@ void check_bytes(const Bench& bench, const CopyMemory& memory) {
 /// Enqueues `count` copies of `bytes`, each from and to the next place of the half.
 class CopyQueue {
   public:
-    CopyQueue(const Bench& bench, Lane lane, char* host, Bytes half, Bytes bytes)
+    CopyQueue(const Bench& bench, Work lane, char* host, Bytes half, Bytes bytes)
         : device_(bench.device),
           lane_(lane),
           host_(host),
@@ -69,7 +69,7 @@ class CopyQueue {
     void enqueue(std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i, ++done_) {
             const Bytes offset = done_ % places_ * bytes_;
-            if (lane_ == Lane::host_to_device) {
+            if (lane_ == Work::host_to_device) {
                 device_.copy(lane_, arena_ + offset, host_ + offset, bytes_);
             } else {
                 device_.copy(lane_, host_ + offset, arena_ + offset, bytes_);
@@ -79,7 +79,7 @@ class CopyQueue {
 
   private:
     Device& device_;
-    Lane lane_;
+    Work lane_;
     char* host_;
     char* arena_;
     Bytes bytes_;
@@ -100,7 +100,7 @@ std::int64_t copies_in(Seconds seconds, Device& device, CopyQueue& queue) {
 }
 
 /// Seconds per copy, from groups of copies that follow one another without a gap.
-Sample time_copies(const Bench& bench, Lane lane, CopyQueue& queue) {
+Sample time_copies(const Bench& bench, Work lane, CopyQueue& queue) {
     const int groups = bench.quick ? 5 : 9;
     Device& device = bench.device;
     device.create_events(groups + 1);
@@ -120,8 +120,8 @@ Sample time_copies(const Bench& bench, Lane lane, CopyQueue& queue) {
     return summarize(seconds);
 }
 
-CaseTable measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memory) {
-    const bool in = lane == Lane::host_to_device;
+CaseTable measure_by_size(const Bench& bench, Work lane, const CopyMemory& memory) {
+    const bool in = lane == Work::host_to_device;
     CaseTable table{.name = in ? "copy_host_to_device" : "copy_device_to_host",
                     .method =
                         "registered host memory, copies that follow one another on their lane "
@@ -138,8 +138,8 @@ CaseTable measure_by_size(const Bench& bench, Lane lane, const CopyMemory& memor
 }
 
 /// Host memory that is not registered, as in a program that ignores pinning.
-CaseTable measure_pageable(const Bench& bench, Lane lane, ThreadPool& pool) {
-    const bool in = lane == Lane::host_to_device;
+CaseTable measure_pageable(const Bench& bench, Work lane, ThreadPool& pool) {
+    const bool in = lane == Work::host_to_device;
     CaseTable table{.name = in ? "copy_pageable_host_to_device" : "copy_pageable_device_to_host",
                     .method =
                         "host memory that is not registered, one copy at a time, host clock "
@@ -204,12 +204,12 @@ void measure_copies(Bench& bench, CaseRecord& record) {
     ThreadPool pool(bench.optimizer_threads, optimizer_cpus(bench, bench.optimizer_threads));
     const CopyMemory memory = make_copy_memory(bench, pool);
     check_bytes(bench, memory);
-    for (const Lane lane : {Lane::host_to_device, Lane::device_to_host}) {
+    for (const Work lane : {Work::host_to_device, Work::device_to_host}) {
         add_with_spread(record, measure_by_size(bench, lane, memory));
-        bench.report(lane == Lane::host_to_device ? 0.3 : 0.6);
+        bench.report(lane == Work::host_to_device ? 0.3 : 0.6);
     }
     if (bench.device_facts.is_gpu)
-        for (const Lane lane : {Lane::host_to_device, Lane::device_to_host})
+        for (const Work lane : {Work::host_to_device, Work::device_to_host})
             add_with_spread(record, measure_pageable(bench, lane, pool));
     bench.report(0.7);
     add_with_spread(record, measure_both_ways(bench, memory));

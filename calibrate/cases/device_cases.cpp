@@ -35,14 +35,14 @@ Launches enqueue_kernels(Bench& bench, const Timing& timing, bool events) {
     Device& device = bench.device;
     device.align_clocks();
     if (timing.before_group) timing.before_group();
-    device.record(Lane::compute, 0);
+    device.record(Work::compute, 0);
     const Seconds begin = host_seconds();
     for (int kernel = 0; kernel < kKernels; ++kernel) {
         device.kernels().round_to_bf16(out, in);
-        if (events) device.record(Lane::compute, kernel + 2);
+        if (events) device.record(Work::compute, kernel + 2);
     }
     const Seconds host = host_seconds() - begin;
-    device.record(Lane::compute, 1);
+    device.record(Work::compute, 1);
     device.synchronize(1);
     return {(device.time_of(1) - device.time_of(0)) / kKernels, host / kKernels};
 }
@@ -96,7 +96,7 @@ void measure_device_copy(Bench& bench, CaseRecord& record) {
         const OperandSets from(bench, input_zone(bench), {bytes});
         const OperandSets to(bench, output_zone(bench), {bytes});
         rows.measure({{bytes}, false}, [&](std::int64_t call) {
-            bench.device.copy(Lane::compute, to.at(call, 0), from.at(call, 0), bytes);
+            bench.device.copy(Work::compute, to.at(call, 0), from.at(call, 0), bytes);
         });
         bench.report(static_cast<double>(++done) / count);
     }

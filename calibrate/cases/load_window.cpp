@@ -92,7 +92,7 @@ class Load {
 };
 
 /// Keeps kQueued units on a lane; the thread sleeps while they are in progress.
-void feed_lane(Load& load, Device& device, Lane lane,
+void feed_lane(Load& load, Device& device, Work lane,
                const std::function<void(std::int64_t)>& enqueue) {
     const auto event_of = [lane](std::int64_t unit) {
         return static_cast<EventId>(static_cast<int>(lane) * kQueued + unit % kQueued);
@@ -110,13 +110,13 @@ void feed_lane(Load& load, Device& device, Lane lane,
         device.synchronize(event_of(last));
 }
 
-void feed_copies(Load& load, Device& device, Lane lane, const CopyLoad& copies) {
+void feed_copies(Load& load, Device& device, Work lane, const CopyLoad& copies) {
     const std::int64_t chunks = copies.bytes / copies.chunk;
     feed_lane(load, device, lane, [&](std::int64_t unit) {
         const Bytes offset = unit % chunks * copies.chunk;
         char* const host = copies.host + offset;
         char* const on_device = copies.device + offset;
-        if (lane == Lane::host_to_device) {
+        if (lane == Work::host_to_device) {
             device.copy(lane, on_device, host, copies.chunk);
         } else {
             device.copy(lane, host, on_device, copies.chunk);
@@ -175,11 +175,11 @@ LoadRates run_loads(Device& device, const Loads& loads, LoadSet set, Seconds war
         if (wanted) running[i] = std::make_unique<Load>(window, device, std::move(work));
     };
     start(0, set.compute,
-          [&](Load& load) { feed_lane(load, device, Lane::compute, loads.product); });
+          [&](Load& load) { feed_lane(load, device, Work::compute, loads.product); });
     start(1, set.in,
-          [&](Load& load) { feed_copies(load, device, Lane::host_to_device, loads.in); });
+          [&](Load& load) { feed_copies(load, device, Work::host_to_device, loads.in); });
     start(2, set.out,
-          [&](Load& load) { feed_copies(load, device, Lane::device_to_host, loads.out); });
+          [&](Load& load) { feed_copies(load, device, Work::device_to_host, loads.out); });
     start(3, set.work, [&](Load& load) { feed_optimizer(load, *loads.optimizer); });
     window.open(warm_up, window_seconds);
     for (const auto& load : running)

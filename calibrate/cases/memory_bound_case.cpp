@@ -33,8 +33,8 @@ SharedOperands make_shared_operands(Bench& bench) {
         targets.push_back(static_cast<std::int32_t>(mixed_bits(row) % 1000));
     const Bytes vector = kMostSharedColumns * bytes_of(DType::bf16);
     char* const place = bench.at(bench.arena_bytes / 4096 * 4096 - kSharedBytes, kSharedBytes);
-    bench.device.copy(Lane::compute, place, ones.data(), vector);
-    bench.device.copy(Lane::compute, place + 2 * vector, targets.data(),
+    bench.device.copy(Work::compute, place, ones.data(), vector);
+    bench.device.copy(Work::compute, place + 2 * vector, targets.data(),
                       static_cast<Bytes>(targets.size() * sizeof(std::int32_t)));
     char* const sum = place + 3 * vector;
     bench.device.kernels().fill_zero(sum, sizeof(double));
@@ -229,7 +229,7 @@ bool measure(Bench& bench, const SharedOperands& shared, const KernelWork& work,
     const OperandSets out(bench, outputs, call.outputs);
     if (!in.fit() || !out.fit()) return false;
     const auto refresh = [&] {
-        bench.device.copy(Lane::compute, out.at(0, 0), bench.at(0, out.bytes()), out.bytes());
+        bench.device.copy(Work::compute, out.at(0, 0), bench.at(0, out.bytes()), out.bytes());
         quarter(bench, shared.weight, out.at(0, 0), out.bytes());
     };
     rows.measure(

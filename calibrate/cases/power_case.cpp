@@ -30,7 +30,7 @@ constexpr int kGpuLoads = 5, kProcessorLoads = 2;
 using Counter = std::function<std::optional<double>()>;
 
 /// Does or enqueues some 5 to 20 ms of work, and returns its amount in the work's unit.
-using Work = std::function<double()>;
+using PowerLoad = std::function<double()>;
 
 struct PowerTimes {
     Seconds warm_up = 0.4, measured = 1.1;
@@ -41,7 +41,7 @@ PowerTimes times_of(const Bench& bench) {
 
 /// Calls `work` repeatedly and reads the counter after each call.
 std::optional<EnergyReading> measure(const PowerTimes& times, const Counter& counter,
-                                     const Work& work) {
+                                     const PowerLoad& work) {
     std::vector<EnergySample> samples;
     double done = 0;
     const Seconds begin = host_seconds(), end = begin + times.warm_up + times.measured;
@@ -55,7 +55,7 @@ std::optional<EnergyReading> measure(const PowerTimes& times, const Counter& cou
     return energy_reading(samples);
 }
 
-Work sleep_work() {
+PowerLoad sleep_work() {
     return [] {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         return 0.0;
@@ -65,7 +65,7 @@ Work sleep_work() {
 /// Keeps two batches of work enqueued on lanes of the device, and counts the finished ones.
 class QueuedWork {
   public:
-    QueuedWork(Device& device, std::vector<Lane> lanes, double amount,
+    QueuedWork(Device& device, std::vector<Work> lanes, double amount,
                std::function<void()> enqueue)
         : device_(&device),
           lanes_(std::move(lanes)),
@@ -89,14 +89,14 @@ class QueuedWork {
     }
 
     Device* device_;
-    std::vector<Lane> lanes_;
+    std::vector<Work> lanes_;
     double amount_;
     std::function<void()> enqueue_;
     int batches_ = 0;
 };
 
 /// Square products as large as the arena allows up to 8192; amount in TFLOP.
-Work gemm_work(Bench& bench) {
+PowerLoad gemm_work(Bench& bench) {
     const Bytes element = bytes_of(bench.activations);
     const auto fits = [&](std::int64_t n) {
         return OperandSets(bench, input_zone(bench), {n * n * element, n * n * element}).fit();
@@ -117,11 +117,11 @@ Work gemm_work(Bench& bench) {
         }
     };
     const double edge = static_cast<double>(n);
-    return QueuedWork(bench.device, {Lane::compute}, 8 * 2 * edge * edge * edge / kTera, enqueue);
+    return QueuedWork(bench.device, {Work::compute}, 8 * 2 * edge * edge * edge / kTera, enqueue);
 }
 
 /// Causal attention of grouped heads forward; amount in TFLOP.
-Work attention_work(Bench& bench) {
+PowerLoad attention_work(Bench& bench) {
     AttentionShape shape{2, 4096, 32, 8, 128, 0};
     const Bytes element = bytes_of(bench.activations);
     const auto sizes = [&] {
@@ -145,35 +145,35 @@ Work attention_work(Bench& bench) {
         static_cast<double>(shape.heads), static_cast<double>(shape.kv_heads),
         static_cast<double>(shape.head_dim)};
     const double flops = kernel_of_row(KernelTableId::attention_forward, row).flops;
-    return QueuedWork(bench.device, {Lane::compute}, 8 * flops / kTera, enqueue);
+    return QueuedWork(bench.device, {Work::compute}, 8 * flops / kTera, enqueue);
 }
 
 /// Copies within the device's memory; amount in GB read and written.
-Work memory_work(Bench& bench) {
+PowerLoad memory_work(Bench& bench) {
     const Zone from = input_zone(bench), to = output_zone(bench);
     const Bytes bytes = std::min({from.bytes, to.bytes, Bytes{2048} * kMiB});
     const int copies = static_cast<int>(8 * Bytes{2048} * kMiB / bytes);
     const auto enqueue = [&bench, from, to, bytes, copies] {
         for (int copy = 0; copy < copies; ++copy)
-            bench.device.copy(Lane::compute, bench.at(to.begin, bytes), bench.at(from.begin, bytes),
+            bench.device.copy(Work::compute, bench.at(to.begin, bytes), bench.at(from.begin, bytes),
                               bytes);
     };
-    return QueuedWork(bench.device, {Lane::compute},
+    return QueuedWork(bench.device, {Work::compute},
                       copies * 2 * static_cast<double>(bytes) / kGiga, enqueue);
 }
 
 /// Copies over the link, in both directions at once; amount in GB, the sum of both. The host memory
 /// is the two halves of `host`.
-Work copy_work(Bench& bench, const HostRegion& host) {
+PowerLoad copy_work(Bench& bench, const HostRegion& host) {
     const auto enqueue = [&bench, &host] {
         for (int copy = 0; copy < 4; ++copy) {
-            bench.device.copy(Lane::host_to_device, bench.at(output_zone(bench).begin, kCopyBytes),
+            bench.device.copy(Work::host_to_device, bench.at(output_zone(bench).begin, kCopyBytes),
                               host.data(), kCopyBytes);
-            bench.device.copy(Lane::device_to_host, host.data() + kCopyBytes,
+            bench.device.copy(Work::device_to_host, host.data() + kCopyBytes,
                               bench.at(input_zone(bench).begin, kCopyBytes), kCopyBytes);
         }
     };
-    return QueuedWork(bench.device, {Lane::host_to_device, Lane::device_to_host},
+    return QueuedWork(bench.device, {Work::host_to_device, Work::device_to_host},
                       4 * 2 * static_cast<double>(kCopyBytes) / kGiga, enqueue);
 }
 
@@ -185,7 +185,7 @@ class PowerTables {
         : bench_(bench), record_(record), loads_(loads) {}
 
     void measure_load(const char* name, const char* counter_name, const std::string& what,
-                      const std::string& unit, const Counter& counter, const Work& work) {
+                      const std::string& unit, const Counter& counter, const PowerLoad& work) {
         const PowerTimes times = times_of(bench_);
         const auto reading = measure(times, counter, work);
         bench_.device.finish_all();

@@ -69,7 +69,7 @@ class DriverDevice final : public Device {
         driver_.check(driver_.synchronize(), "cuCtxSynchronize");
         auto* const base = reinterpret_cast<char*>(arena_);
         products_ = make_cublaslt_products(
-            stream(Lane::compute),
+            stream(Work::compute),
             {base + workspace_offset, static_cast<std::size_t>(workspace_bytes)});
         return base;
     }
@@ -83,7 +83,7 @@ class DriverDevice final : public Device {
                       "cuMemHostRegister");
     }
     void release_host(void* memory) override { driver_.unregister_host(memory); }
-    void copy(Lane lane, void* to, const void* from, Bytes bytes) override {
+    void copy(Work lane, void* to, const void* from, Bytes bytes) override {
         driver_.check(
             driver_.copy(address(to), address(from), static_cast<std::size_t>(bytes), stream(lane)),
             "cuMemcpyAsync");
@@ -95,10 +95,10 @@ class DriverDevice final : public Device {
             driver_.check(driver_.create_event(&events_.emplace_back(), kEventBlockingSync),
                           "cuEventCreate");
     }
-    void record(Lane lane, EventId event) override {
+    void record(Work lane, EventId event) override {
         driver_.check(driver_.record(at(event), stream(lane)), "cuEventRecord");
     }
-    void wait(Lane lane, EventId event) override {
+    void wait(Work lane, EventId event) override {
         driver_.check(driver_.wait(stream(lane), at(event), 0), "cuStreamWaitEvent");
     }
     void synchronize(EventId event) override {
@@ -125,7 +125,7 @@ class DriverDevice final : public Device {
         file >> node;
         return node;
     }
-    CudaStream stream(Lane lane) const { return streams_.at(static_cast<std::size_t>(lane)); }
+    CudaStream stream(Work lane) const { return streams_.at(static_cast<std::size_t>(lane)); }
     CudaEvent at(EventId event) const { return events_[static_cast<std::size_t>(event)]; }
 
     const CudaDriver& driver_;

@@ -79,7 +79,7 @@ class CudaDevice final : public Device {
         SLUICE_CHECK_CUDA(cudaMemset(arena_, 0, static_cast<std::size_t>(bytes)));
         SLUICE_CHECK_CUDA(cudaDeviceSynchronize());  // the lanes' streams do not wait for it
         auto* const base = static_cast<char*>(arena_);
-        kernels_ = std::make_unique<CudaKernels>(stream(Lane::compute),
+        kernels_ = std::make_unique<CudaKernels>(stream(Work::compute),
                                                  Scratch{base + workspace_offset, workspace_bytes});
         return base;
     }
@@ -90,7 +90,7 @@ class CudaDevice final : public Device {
             cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterDefault));
     }
     void release_host(void* memory) override { cudaHostUnregister(memory); }
-    void copy(Lane lane, void* to, const void* from, Bytes bytes) override {
+    void copy(Work lane, void* to, const void* from, Bytes bytes) override {
         SLUICE_CHECK_CUDA(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
                                           cudaMemcpyDefault, stream(lane)));
     }
@@ -104,10 +104,10 @@ class CudaDevice final : public Device {
                 cudaEventCreateWithFlags(&events_.emplace_back(), cudaEventBlockingSync));
         }
     }
-    void record(Lane lane, EventId event) override {
+    void record(Work lane, EventId event) override {
         SLUICE_CHECK_CUDA(cudaEventRecord(at(event), stream(lane)));
     }
-    void wait(Lane lane, EventId event) override {
+    void wait(Work lane, EventId event) override {
         SLUICE_CHECK_CUDA(cudaStreamWaitEvent(stream(lane), at(event), 0));
     }
     void synchronize(EventId event) override { SLUICE_CHECK_CUDA(cudaEventSynchronize(at(event))); }
@@ -126,7 +126,7 @@ class CudaDevice final : public Device {
     }
 
   private:
-    cudaStream_t stream(Lane lane) const { return streams_.at(static_cast<std::size_t>(lane)); }
+    cudaStream_t stream(Work lane) const { return streams_.at(static_cast<std::size_t>(lane)); }
     cudaEvent_t at(EventId event) const { return events_[static_cast<std::size_t>(event)]; }
 
     int ordinal_;

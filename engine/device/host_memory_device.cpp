@@ -46,20 +46,20 @@ class HostMemoryDevice final : public Device {
     Products* products() override { return kernels_.get(); }
     void register_host(void*, Bytes) override {}
     void release_host(void*) override {}
-    void copy(Lane, void* to, const void* from, Bytes bytes) override {
+    void copy(Work, void* to, const void* from, Bytes bytes) override {
         std::memcpy(to, from, static_cast<std::size_t>(bytes));
     }
-    void copy_sums(Lane, StepSums* to, StepSums* from) override {
+    void copy_sums(Work, StepSums* to, StepSums* from) override {
         const auto value = [](double& sum) { return std::atomic_ref(sum).load(); };
         *to = {value(from->loss), value(from->norm_square)};
     }
     void finish_all() override {}
     void create_events(int count) override { times_.assign(static_cast<std::size_t>(count), 0); }
-    void record(Lane, EventId event) override {
+    void record(Work, EventId event) override {
         times_[static_cast<std::size_t>(event)] = host_seconds();
     }
     // Work is done when its call returns, so a recorded event has happened.
-    void wait(Lane, EventId) override {}
+    void wait(Work, EventId) override {}
     void synchronize(EventId) override {}
     Seconds time_of(EventId event) override { return times_[static_cast<std::size_t>(event)]; }
     void align_clocks() override {}

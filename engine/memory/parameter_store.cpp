@@ -162,7 +162,7 @@ void ParameterStore::read(int section, const std::byte* from, std::span<std::byt
     auto* const staged = reinterpret_cast<std::byte*>(staging_);
     for (std::size_t at = 0; at < to.size(); at += kStaging) {
         const std::size_t bytes = std::min<std::size_t>(kStaging, to.size() - at);
-        device_.copy(Lane::device_to_host, staged, from + at, static_cast<Bytes>(bytes));
+        device_.copy(Work::device_to_host, staged, from + at, static_cast<Bytes>(bytes));
         device_.finish_all();
         copy_bytes(to.data() + at, staged, bytes, pool_);
     }
@@ -175,7 +175,7 @@ void ParameterStore::write(int section, std::byte* to, std::span<const std::byte
     for (std::size_t at = 0; at < from.size(); at += kStaging) {
         const std::size_t bytes = std::min<std::size_t>(kStaging, from.size() - at);
         copy_bytes(staged, from.data() + at, bytes, pool_);
-        device_.copy(Lane::host_to_device, to + at, staged, static_cast<Bytes>(bytes));
+        device_.copy(Work::host_to_device, to + at, staged, static_cast<Bytes>(bytes));
         device_.finish_all();
     }
 }
@@ -207,9 +207,9 @@ void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& 
             }
         });
         if (!staged) continue;
-        device_.copy(Lane::host_to_device, at_home.high, planes.high, kBf16 * count);
+        device_.copy(Work::host_to_device, at_home.high, planes.high, kBf16 * count);
         if (low_bytes > 0)
-            device_.copy(Lane::host_to_device, at_home.low, planes.low, low_bytes * count);
+            device_.copy(Work::host_to_device, at_home.low, planes.low, low_bytes * count);
         device_.finish_all();
     }
 }

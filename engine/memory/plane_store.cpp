@@ -11,7 +11,7 @@ namespace {
 
 /// The process is there anyway.
 bool is_allocated(const Buffer& buffer) {
-    return buffer.tier == Tier::host && buffer.kind != MemoryKind::process;
+    return buffer.memory == Tier::host && buffer.kind != MemoryKind::process;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ PlaneStore::PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device&
         device.allocate_arena(layout.total, layout.offset[workspace], layout.bytes[workspace]);
     for (std::size_t id = 0; id < buffers.size(); ++id) {
         const Buffer& buffer = buffers[id];
-        if (buffer.tier == Tier::device && layout.offset[id] >= 0) {
+        if (buffer.memory == Tier::device && layout.offset[id] >= 0) {
             start_[id] = arena + layout.offset[id];
             bytes_[id] = layout.bytes[id];
         } else if (is_allocated(buffer)) {

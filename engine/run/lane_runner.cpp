@@ -14,16 +14,19 @@ struct Stopped {};
 
 }  // namespace
 
-LaneRunner::LaneRunner(const StepProgram& program, Device& device, Work work, LaneChoice choose)
+LaneRunner::LaneRunner(const StepProgram& program, Device& device, Execute execute,
+                       LaneChoice choose)
     : program_(program),
       device_(device),
-      work_(std::move(work)),
+      execute_(std::move(execute)),
       choose_(std::move(choose)),
       states_(program.operations.size()) {
+    if (program.devices() > 1)
+        throw InternalError("a plan of several devices needs a runner of several devices");
     // A start and an end of each operation, for a step and the previous one.
     device_.create_events(static_cast<int>(4 * program.operations.size()));
     for (OperationId id = 0; id < static_cast<OperationId>(program.operations.size()); ++id)
-        queue(at(id).lane).operations.push_back(id);
+        queues_[at(id).lane].operations.push_back(id);
     if (choose_) return;
     try {
         start_threads();
@@ -39,10 +42,9 @@ LaneRunner::~LaneRunner() {
 }
 
 void LaneRunner::start_threads() {
-    for (int lane = 0; lane < kLaneCount; ++lane) {
-        if (!queue(static_cast<Lane>(lane)).operations.empty())
-            threads_.emplace_back([this, lane] { run_lane(static_cast<Lane>(lane)); });
-    }
+    for (std::size_t i = 0; i < queues_.size(); ++i)
+        if (!queues_[Lane::at(i)].operations.empty())
+            threads_.emplace_back([this, i] { run_lane(Lane::at(i)); });
 }
 
 void LaneRunner::stop_threads() {
@@ -95,7 +97,7 @@ void LaneRunner::run_lane(Lane lane) {
         for (;;) {
             {
                 std::unique_lock lock(mutex_);
-                const std::int64_t step = queue(lane).step();
+                const std::int64_t step = queues_[lane].step();
                 changed_.wait(lock, [&] { return submitted_ > step || error_ || stopping_; });
                 if (submitted_ <= step || error_) return;
             }
@@ -108,13 +110,13 @@ void LaneRunner::run_lane(Lane lane) {
 }
 
 void LaneRunner::run_next(Lane lane) {
-    Queue& from = queue(lane);
+    Queue& from = queues_[lane];
     run_operation(from.next(), from.step());
     ++from.done;
 }
 
 bool LaneRunner::is_ready(Lane lane) {
-    const Queue& from = queue(lane);
+    const Queue& from = queues_[lane];
     if (from.operations.empty() || from.step() >= submitted_) return false;
     const std::vector<Dependency>& waits = at(from.next()).waits_for;
     return std::all_of(waits.begin(), waits.end(), [&](const Dependency& wait) {
@@ -125,8 +127,8 @@ bool LaneRunner::is_ready(Lane lane) {
 void LaneRunner::take_turns_until_issued(OperationId id, std::int64_t steps) {
     for (;;) {
         std::vector<Lane> ready;
-        for (int lane = 0; lane < kLaneCount; ++lane)
-            if (is_ready(static_cast<Lane>(lane))) ready.push_back(static_cast<Lane>(lane));
+        for (std::size_t i = 0; i < queues_.size(); ++i)
+            if (is_ready(Lane::at(i))) ready.push_back(Lane::at(i));
         const bool must_wait = state(id).issued < steps;
         if (must_wait && ready.empty()) throw InternalError("the lanes wait for each other");
         const std::optional<Lane> lane = choose_(ready, must_wait);
@@ -145,18 +147,18 @@ void LaneRunner::run_operation(OperationId id, std::int64_t step) {
         if (!on_device(at(wait.operation).lane)) continue;
         const EventId event = end_event(wait.operation, of_step);
         if (enqueued) {
-            device_.wait(op.lane, event);
+            device_.wait(op.lane.work, event);
         } else {
             device_.synchronize(event);
         }
     }
     if (enqueued) {
-        device_.record(op.lane, start_event(id, step));
-        work_(id, step);
-        device_.record(op.lane, end_event(id, step));
+        device_.record(op.lane.work, start_event(id, step));
+        execute_(id, step);
+        device_.record(op.lane.work, end_event(id, step));
     } else {
         const Seconds start = host_seconds();
-        work_(id, step);
+        execute_(id, step);
         const Seconds end = host_seconds();
         const std::lock_guard lock(mutex_);
         state(id).host[static_cast<std::size_t>(step % 2)] = {start, end};

@@ -25,11 +25,11 @@ using LaneChoice = std::function<std::optional<Lane>(std::span<const Lane> ready
 class LaneRunner {
   public:
     /// Enqueues or does an operation of a step, on its lane's thread.
-    using Work = std::function<void(OperationId, std::int64_t step)>;
+    using Execute = std::function<void(OperationId, std::int64_t step)>;
 
-    /// `program` and `device` must outlive the runner. With `choose`, lanes have no threads: the
-    /// thread that waits for them runs one operation after another.
-    LaneRunner(const StepProgram& program, Device& device, Work work, LaneChoice choose = {});
+    /// `program` and `device`, which has all of its lanes, must outlive the runner. With `choose`,
+    /// lanes have no threads: the thread that waits for them runs one operation after another.
+    LaneRunner(const StepProgram& program, Device& device, Execute execute, LaneChoice choose = {});
     ~LaneRunner();
     LaneRunner(const LaneRunner&) = delete;
     LaneRunner& operator=(const LaneRunner&) = delete;
@@ -62,13 +62,12 @@ class LaneRunner {
         std::int64_t step() const { return static_cast<std::int64_t>(done / operations.size()); }
     };
     static bool on_device(Lane lane) {
-        return lane == Lane::host_to_device || lane == Lane::compute ||
-               lane == Lane::device_to_host;
+        return lane.work == Work::host_to_device || lane.work == Work::compute ||
+               lane.work == Work::device_to_host;
     }
     const Operation& at(OperationId id) const {
         return program_.operations[static_cast<std::size_t>(id)];
     }
-    Queue& queue(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
     State& state(OperationId id) { return states_[static_cast<std::size_t>(id)]; }
     EventId start_event(OperationId id, std::int64_t step) const;
     EventId end_event(OperationId id, std::int64_t step) const { return start_event(id, step) + 1; }
@@ -87,9 +86,9 @@ class LaneRunner {
 
     const StepProgram& program_;
     Device& device_;
-    Work work_;
+    Execute execute_;
     LaneChoice choose_;
-    std::array<Queue, kLaneCount> queues_;
+    ByLane<Queue> queues_;
     std::vector<State> states_;
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -127,7 +127,8 @@ StreamedStep::State& StreamedStep::run(const State& fresh) {
 void StreamedStep::work(OperationId id, std::int64_t step) {
     const Operation& op = program_.operations[static_cast<std::size_t>(id)];
     if (state(step).evaluates && only_trains(op.kind)) return;
-    if (op.lane == Lane::host_to_device || op.lane == Lane::device_to_host) return copy(op, step);
+    if (op.lane.work == Work::host_to_device || op.lane.work == Work::device_to_host)
+        return copy(op, step);
     switch (op.kind) {
         case OperationKind::forward:
             return for_each_micro_batch(op, [&](std::int64_t j) { forward(op, j, step); });
@@ -148,7 +149,7 @@ void StreamedStep::work(OperationId id, std::int64_t step) {
         case OperationKind::clip_gradients:
             return learn_norm(step, 0);
         case OperationKind::gather_embeddings:
-            if (op.lane == Lane::compute) return gather_on_device();
+            if (op.lane.work == Work::compute) return gather_on_device();
             return rows_.gather(state(step).next.inputs, buffers_.rows_in());
         default:
             throw InternalError(std::string("the engine has no ") + operation_name(op.kind));
@@ -162,9 +163,10 @@ void StreamedStep::copy(const Operation& op, std::int64_t step) {
         op.kind == OperationKind::copy_weights_out || op.kind == OperationKind::copy_states_out;
     if (!(gradients && state(step).evaluates) && !(updated && !updates(step)))
         for (const auto& [from, to] : planes_.parts().copies(op))
-            device_.copy(op.lane, planes_.at(to), planes_.at(from), to.bytes);
+            device_.copy(op.lane.work, planes_.at(to), planes_.at(from), to.bytes);
     // Kernels may be adding to the sums, so that this is no plain copy.
-    if (gradients) device_.copy_sums(op.lane, buffers_.host_sums(section_of(op)), buffers_.sums());
+    if (gradients)
+        device_.copy_sums(op.lane.work, buffers_.host_sums(section_of(op)), buffers_.sums());
 }
 
 const TransformerLayer& StreamedStep::layer(int index) const {
@@ -336,7 +338,7 @@ void StreamedStep::update(const Operation& op, OperationId id, std::int64_t step
             update_on_host(of, pass, adam, {.bf16 = gradient});
         });
     };
-    if (op.lane == Lane::compute) {
+    if (op.lane.work == Work::compute) {
         if (!updates(step)) return;
         return each_pass(s, false, [&](UpdatePass pass, const AdamWStep& adam) {
             resident_.update(section, pass, adam);

@@ -42,15 +42,13 @@ std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& me
         {"device memory", number(expected.device), number(memory.device), bytes_text},
         {"host memory", number(expected.host), number(memory.host), bytes_text},
     };
-    for (int i = 0; i < kLaneCount; ++i) {
-        const auto lane = static_cast<Lane>(i);
-        const std::optional<ExpectedStep::Times>& times =
-            expected.lanes[static_cast<std::size_t>(i)];
+    for (const Lane lane : measured.step.used_lanes()) {
+        const std::optional<ExpectedStep::Times>& times = expected.lanes[lane];
         if (!times) continue;
         const LaneTime& now = measured.step.lane(lane);
         out.push_back(
             {fmt::format("{} busy", lane_label(lane)), times->busy, now.busy, seconds_text});
-        if (lane != Lane::compute)
+        if (lane.work != Work::compute)
             out.push_back({fmt::format("{} exposed", lane_label(lane)), times->exposed, now.exposed,
                            seconds_text});
     }
@@ -117,13 +115,11 @@ ExpectedStep parse_expected_step(const std::string& text, const std::string& fil
     out.device = root.integer("device_peak_bytes", 0, kMostWhole);
     out.host = root.integer("host_peak_bytes", 0, kMostWhole);
     const JsonObject lanes = root.object("lanes");
-    for (int i = 0; i < kLaneCount; ++i) {
-        const char* const name = lane_name(static_cast<Lane>(i));
-        const std::optional<JsonObject> lane = lanes.object_or_none(name);
+    for (std::size_t i = 0; i < out.lanes.size(); ++i) {
+        const std::optional<JsonObject> lane = lanes.object_or_none(lane_name(Lane::at(i)));
         if (!lane) continue;
-        out.lanes[static_cast<std::size_t>(i)] = {
-            lane->number("busy_s", 0, kMost),
-            lane->has("exposed_s") ? lane->number("exposed_s", 0, kMost) : 0};
+        out.lanes[Lane::at(i)] = {lane->number("busy_s", 0, kMost),
+                                  lane->has("exposed_s") ? lane->number("exposed_s", 0, kMost) : 0};
     }
     out.rates = read_rates(root, out.step);
     out.step_ahead = root.number_or_none("step_if_nothing_is_clipped_s", kShortest, kLongest);
@@ -134,7 +130,7 @@ ExpectedStep ExpectedStep::of(bool ahead) const {
     ExpectedStep out = *this;
     if (!ahead || !step_ahead) return out;
     out.step = *step_ahead;
-    out.lanes = {};
+    out.lanes = ByLane<std::optional<Times>>();
     out.rates.reset();
     return out;
 }
@@ -169,20 +165,19 @@ namespace {
 /// The lane whose time differs most from the plan, as far as that changes the step: compute adds
 /// all of its time, another lane the time for which compute waits.
 struct Deviation {
-    Lane lane = Lane::compute;
+    Lane lane;
     Seconds longer = 0;
     double busy_change = 0;  ///< of all its time
 };
 
 Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measured) {
     Deviation most;
-    for (int i = 0; i < kLaneCount; ++i) {
-        const auto lane = static_cast<Lane>(i);
-        const auto& times = expected.lanes[static_cast<std::size_t>(i)];
+    for (const Lane lane : measured.step.used_lanes()) {
+        const auto& times = expected.lanes[lane];
         if (!times) continue;
         const LaneTime& now = measured.step.lane(lane);
         const Seconds longer =
-            lane == Lane::compute ? now.busy - times->busy : now.exposed - times->exposed;
+            lane.work == Work::compute ? now.busy - times->busy : now.exposed - times->exposed;
         if (std::abs(longer) > std::abs(most.longer))
             most = {lane, longer, times->busy > 0 ? now.busy / times->busy - 1 : 0};
     }
@@ -194,11 +189,11 @@ Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measu
 std::string largest_difference(const ExpectedStep& expected, const TimedPlan& measured) {
     const Deviation most = largest_deviation(expected, measured);
     if (most.longer == 0) return "";
-    return fmt::format("most of the difference: {} {} is {} {} than predicted, {} of the step",
-                       lane_words(most.lane), most.lane == Lane::compute ? "time" : "exposed time",
-                       format_seconds(std::abs(most.longer)),
-                       most.longer < 0 ? "shorter" : "longer",
-                       format_percent(std::abs(most.longer) / expected.step));
+    return fmt::format(
+        "most of the difference: {} {} is {} {} than predicted, {} of the step",
+        lane_words(most.lane), most.lane.work == Work::compute ? "time" : "exposed time",
+        format_seconds(std::abs(most.longer)), most.longer < 0 ? "shorter" : "longer",
+        format_percent(std::abs(most.longer) / expected.step));
 }
 
 std::string against_plan(const ExpectedStep& expected, const TimedPlan& measured) {

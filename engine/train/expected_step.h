@@ -2,7 +2,6 @@
 // it?
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,9 +22,9 @@ struct ExpectedStep {
     std::int64_t parameters = 0;
     std::map<std::string, std::string> training;  ///< by field, as typed
     Seconds step = 0;
-    Bytes device = 0, host = 0;                          ///< at most
-    std::array<std::optional<Times>, kLaneCount> lanes;  ///< empty: the plan does not use it
-    std::optional<ExpectedRates> rates;                  ///< empty: the prediction has none
+    Bytes device = 0, host = 0;          ///< at most
+    ByLane<std::optional<Times>> lanes;  ///< empty: the plan does not use it
+    std::optional<ExpectedRates> rates;  ///< empty: the prediction has none
     /// With --clipping auto, a step that clips nothing; empty: it is as long, or nearly.
     std::optional<Seconds> step_ahead;
 

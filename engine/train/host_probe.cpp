@@ -43,7 +43,7 @@ double update_rate(const ParameterStore& store, const std::vector<int>& layers,
 }
 
 /// Bytes/s.
-double copy_rate(Device& device, Lane lane, void* to, const void* from, Bytes bytes) {
+double copy_rate(Device& device, Work lane, void* to, const void* from, Bytes bytes) {
     device.copy(lane, to, from, bytes);
     device.create_events(kCopies + 1);
     device.align_clocks();
@@ -83,10 +83,10 @@ std::optional<HostRates> probe_host(const ParameterStore& store, const StepBuffe
     const Bytes arriving = std::min(bytes, buffers.weight_slot_bytes());
     HostRates out;
     out.adam = update_rate(store, layers, reinterpret_cast<std::uint16_t*>(gradients), pool);
-    out.host_to_device = copy_rate(device, Lane::host_to_device, buffers.weight_slot(layer),
+    out.host_to_device = copy_rate(device, Work::host_to_device, buffers.weight_slot(layer),
                                    store.block(layer).high, arriving);
     out.device_to_host =
-        copy_rate(device, Lane::device_to_host, gradients, buffers.gradient_slab(layer), bytes);
+        copy_rate(device, Work::device_to_host, gradients, buffers.gradient_slab(layer), bytes);
     return out;
 }
 

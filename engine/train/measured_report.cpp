@@ -17,7 +17,7 @@ constexpr std::size_t kMostSteps = 200;
 Seconds first_compute_start(const StepProgram& program,
                             const std::vector<OperationInterval>& intervals) {
     for (std::size_t i = 0; i < program.operations.size(); ++i)
-        if (program.operations[i].lane == Lane::compute) return intervals[i].start;
+        if (program.operations[i].lane.work == Work::compute) return intervals[i].start;
     throw InternalError("a step without compute");
 }
 

@@ -16,9 +16,9 @@ constexpr std::int64_t kWarmUp = 3;  // the first steps build plans and fill cac
 
 RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
     const PlannedStep& plan = run.plan;
-    RunFacts facts{run.asked.model_name,     run.device,
-                   settings.steps,           plan.fit.device.peak.bytes,
-                   plan.fit.host.peak.bytes, std::nullopt};
+    RunFacts facts{
+        run.asked.model_name,       run.device,  settings.steps, plan.fit.device().peak.bytes,
+        plan.fit.host().peak.bytes, std::nullopt};
     if (settings.expected) {
         facts.expected_step = settings.expected->step;
         facts.expected_step_ahead = settings.expected->step_ahead;

@@ -131,16 +131,16 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Ho
     if (settings.save_memory) return std::min(needed, *settings.save_memory);
     rlimit space{};  // it also counts what is mapped and never touched
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) return 0;
-    Bytes free = fit.host.usable;
+    Bytes free = fit.host().usable;
     for (const auto& limit : {host.memory_available, host.commit_left})
         free = std::min(free, limit.value_or(free));
-    const Bytes left = std::max<Bytes>(free - fit.host.peak.bytes, 0);
+    const Bytes left = std::max<Bytes>(free - fit.host().peak.bytes, 0);
     return std::min(needed, left / 2);
 }
 
 PlannedStep with_save_memory(PlannedStep plan, const TrainingSpec& training, Bytes bytes) {
     const bool pinned = training.resident_layers > 0 || training.resident_head();
-    Peak& host = plan.fit.host.peak;
+    Peak& host = plan.fit.host().peak;
     host.bytes += bytes;
     const MemoryKind kind = pinned ? MemoryKind::pinned_buffers : MemoryKind::workspace;
     host.by_kind[static_cast<std::size_t>(kind)] += bytes;
@@ -155,30 +155,30 @@ void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFa
     say(fmt::format("{:<16} {:>10} {:>10}\n", "planned memory", "device", "host"));
     for (int i = 0; i < kMemoryKindCount; ++i) {
         const auto kind = static_cast<std::size_t>(i);
-        const Bytes on_device = fit.device.peak.by_kind[kind];
-        const Bytes on_host = fit.host.peak.by_kind[kind];
+        const Bytes on_device = fit.device().peak.by_kind[kind];
+        const Bytes on_host = fit.host().peak.by_kind[kind];
         if (on_device + on_host == 0) continue;
         say(fmt::format("{:<16} {:>10} {:>10}\n", memory_kind_name(static_cast<MemoryKind>(i)),
                         size(on_device), size(on_host)));
     }
-    say(fmt::format("{:<16} {:>10} {:>10}\n", "peak", size(fit.device.peak.bytes),
-                    size(fit.host.peak.bytes)));
+    say(fmt::format("{:<16} {:>10} {:>10}\n", "peak", size(fit.device().peak.bytes),
+                    size(fit.host().peak.bytes)));
 }
 
 void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
     const Fit& fit = plan.fit;
     if (fit.fits()) return;
     std::string shortages;
-    const auto add = [&shortages](const char* name, const Fit::OfTier& tier) {
+    const auto add = [&shortages](const char* name, const Fit::OfMemory& tier) {
         if (tier.shortfall() == 0) return;
         shortages +=
             fmt::format("{}{} needs {}, has {} (short {})", shortages.empty() ? "" : "; ", name,
                         size(tier.peak.bytes), size(tier.usable), size(tier.shortfall()));
     };
     // The CPU's device memory has only the limit that a budget sets.
-    add(plan.unified_memory ? "the budget of device memory" : "the device", fit.device);
+    add(plan.unified_memory ? "the budget of device memory" : "the device", fit.device());
     add(plan.unified_memory ? "host memory, the CPU's device memory included," : "the host",
-        fit.host);
+        fit.host());
     throw InputError(
         fmt::format("does not fit: {}; sluice predict names what would fit a machine like this{}",
                     shortages, hint.empty() ? "" : ". " + hint));

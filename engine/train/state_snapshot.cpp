@@ -86,7 +86,7 @@ std::vector<StateSnapshot::Copy> StateSnapshot::claim(Section& section) {
 void StateSnapshot::copy(int section, const std::vector<Copy>& copies) {
     if (store_.on_device(section)) {
         for (const Copy& one : copies)
-            device_.copy(Lane::device_to_host, one.piece->copy, one.from,
+            device_.copy(Work::device_to_host, one.piece->copy, one.from,
                          static_cast<Bytes>(one.bytes));
         device_.finish_all();
         return;

@@ -30,7 +30,7 @@ void WholeRun::prepare() {
     PlannedStep plan = planned();
     if (device_facts_.is_gpu) gpu_ = Nvml::open(attached_gpu_bus_id());
     watch_.read_energy(energy_counter(gpu_));
-    const Bytes host_bytes = plan.fit.host.peak.bytes, pinned_bytes = plan.memory.pinned_bytes();
+    const Bytes host_bytes = plan.fit.host().peak.bytes, pinned_bytes = plan.memory.pinned_bytes();
     print_planned_memory(asked_step(model_, machine_, training_), plan.fit, device_facts_, type_);
     const char* const another = settings_.resume ? "--plan auto chooses another plan" : "";
     refuse_misfit(plan, host_memory_hint(host_facts_, host_bytes).value_or(another));

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-Cell bytes_of(const Fit::OfTier& tier, ByteUnits units) {
+Cell bytes_of(const Fit::OfMemory& tier, ByteUnits units) {
     const BytesText bytes = bytes_text(units);
     return Cell(tier.peak.bytes)
         .shown_as(fmt::format("{} of {}", bytes(static_cast<double>(tier.peak.bytes)),
@@ -124,10 +124,12 @@ std::vector<Comparing> answered(ByteUnits units) {
         {"Time of the run", "Tokens / speed",
          of_run([](auto& c, auto&) { return Cell(c.days.value).shown_as(format_days(c.days)); })},
         {"Device peak", "Peak memory, and the size of device memory",
-         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.device, units); },
+         [units](const ComparedScenario& s) {
+             return bytes_of(s.report->plan.fit.device(), units);
+         },
          "bytes"},
         {"Host peak", "Peak memory, and the size of host memory",
-         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host, units); },
+         [units](const ComparedScenario& s) { return bytes_of(s.report->plan.fit.host(), units); },
          "bytes"},
         {"Bottleneck", "The lane with the largest share of the step's critical path",
          [](const ComparedScenario& s) { return bottleneck_text(s.report->step); }},

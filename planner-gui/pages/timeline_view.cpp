@@ -90,7 +90,7 @@ QString TimelineView::tooltipAt(QPointF position) const {
     if (!row) return {};
     const TimelineRow& of = timeline_.rows()[*row];
     const auto wait = timeline_.wait_at(*row, view_.x_to_time(position.x()));
-    if (wait && of.lane == Lane::compute) return qtext(facts_lines(wait_facts(of, *wait)));
+    if (wait && of.lane.work == Work::compute) return qtext(facts_lines(wait_facts(of, *wait)));
     const auto place = place_at(position);
     if (!place) return {};
     return qtext(facts_lines(operation_facts(of, timeline_.operation(*place), bytes_text(units_))));
@@ -134,7 +134,8 @@ void TimelineView::select_place(std::optional<TimelinePlace> place) {
 void TimelineView::select_beside(int operations, int rows) {
     if (!selected_) {
         // The first visible operation of the lane compute, which the other lanes depend on.
-        const auto compute = std::ranges::find(timeline_.rows(), Lane::compute, &TimelineRow::lane);
+        const auto compute =
+            std::ranges::find(timeline_.rows(), Lane(Work::compute), &TimelineRow::lane);
         const auto row = compute == timeline_.rows().end() ? 0 : compute - timeline_.rows().begin();
         select_place(timeline_.hit(static_cast<std::size_t>(row), view_.begin, timeline_.length()));
     } else if (rows != 0) {

@@ -37,20 +37,20 @@ std::pair<std::string, const char*> faster_words(Lane lane, const FasterLane& fa
     const auto times = [&](const char* what) {
         return fmt::format("{} {:.2g} times as fast", what, faster.factor);
     };
-    switch (lane) {
-        case Lane::host_to_device:
+    switch (lane.work) {
+        case Work::host_to_device:
             return {rates("copies to the GPU"), "the weights"};
-        case Lane::device_to_host:
+        case Work::device_to_host:
             return {rates("copies from the GPU"), "the copies of gradients"};
-        case Lane::storage_read:
+        case Work::storage_read:
             return {rates("reads from storage"), "the storage"};
-        case Lane::storage_write:
+        case Work::storage_write:
             return {rates("writes to storage"), "the storage"};
-        case Lane::python:
+        case Work::python:
             return {times("the core that runs Python were"), "Python"};
-        case Lane::interconnect:
+        case Work::interconnect:
             return {times("links and network between the GPUs were"), "the other GPUs"};
-        case Lane::host:
+        case Work::host:
             return {times("the host collected gradients"), "the host"};
         default:
             return {times("the host's processor worked"), "the optimizer"};
@@ -85,15 +85,15 @@ QString reason_text(const ScenarioValue& value, ByteUnits units) {
 
 QString short_text(const TimedPlan& report, ByteUnits units) {
     QStringList parts;
-    const auto add = [&](const QString& name, const Fit::OfTier& tier) {
+    const auto add = [&](const QString& name, const Fit::OfMemory& tier) {
         if (tier.shortfall() > 0)
             parts << QStringLiteral("%1 short %2")
                          .arg(name, byte_text(static_cast<double>(tier.shortfall()), units));
     };
-    add(QStringLiteral("device"), report.plan.fit.device);
+    add(QStringLiteral("device"), report.plan.fit.device());
     add(report.plan.unified_memory ? QStringLiteral("shared memory") : QStringLiteral("host"),
-        report.plan.fit.host);
-    add(QStringLiteral("storage"), report.plan.fit.storage);
+        report.plan.fit.host());
+    add(QStringLiteral("storage"), report.plan.fit.storage());
     return parts.join(QStringLiteral(", "));
 }
 

@@ -19,9 +19,9 @@ bool more_is_better(HeatQuantity quantity) { return quantity == HeatQuantity::to
 /// The memory with the largest shortage, and its name.
 std::pair<QString, Bytes> largest_shortage(const Fit& fit) {
     const std::vector<std::pair<QString, Bytes>> all = {
-        {HeatMapText::tr("device"), fit.device.shortfall()},
-        {HeatMapText::tr("host"), fit.host.shortfall()},
-        {HeatMapText::tr("storage"), fit.storage.shortfall()}};
+        {HeatMapText::tr("device"), fit.device().shortfall()},
+        {HeatMapText::tr("host"), fit.host().shortfall()},
+        {HeatMapText::tr("storage"), fit.storage().shortfall()}};
     return *std::max_element(all.begin(), all.end(),
                              [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -59,15 +59,15 @@ std::vector<ColumnOf<CellIndex>> columns_of(const HeatMap& map, ByteUnits units)
             {"tokens_per_s", "tokens/s", Unit::whole, if_fits(&ScenarioValue::tokens_per_s)},
             {"step_s", "", Unit::seconds, if_fits(&ScenarioValue::step)},
             {"device_bytes", "device", Unit::bytes,
-             if_planned([](auto& cell) { return cell.fit.device.peak.bytes; })},
+             if_planned([](auto& cell) { return cell.fit.device().peak.bytes; })},
             {"host_bytes", "host", Unit::bytes,
-             if_planned([](auto& cell) { return cell.fit.host.peak.bytes; })},
+             if_planned([](auto& cell) { return cell.fit.host().peak.bytes; })},
             {"device_short_bytes", "", Unit::bytes,
-             if_planned([](auto& cell) { return cell.fit.device.shortfall(); })},
+             if_planned([](auto& cell) { return cell.fit.device().shortfall(); })},
             {"host_short_bytes", "", Unit::bytes,
-             if_planned([](auto& cell) { return cell.fit.host.shortfall(); })},
+             if_planned([](auto& cell) { return cell.fit.host().shortfall(); })},
             {"storage_short_bytes", "", Unit::bytes,
-             if_planned([](auto& cell) { return cell.fit.storage.shortfall(); })},
+             if_planned([](auto& cell) { return cell.fit.storage().shortfall(); })},
             {"usd_per_million_tokens", "$ a million", Unit::usd,
              if_fits(&ScenarioValue::usd_per_million_tokens)},
             {"settings", "settings", Unit::text,
@@ -150,9 +150,9 @@ std::optional<double> HeatMap::value(CellIndex at, HeatQuantity quantity) const 
         case HeatQuantity::tokens_per_s:
             return value.tokens_per_s();
         case HeatQuantity::device_memory:
-            return static_cast<double>(value.fit.device.peak.bytes);
+            return static_cast<double>(value.fit.device().peak.bytes);
         case HeatQuantity::host_memory:
-            return static_cast<double>(value.fit.host.peak.bytes);
+            return static_cast<double>(value.fit.host().peak.bytes);
         case HeatQuantity::usd_per_million_tokens:
             return value.usd_per_million_tokens;
     }
@@ -250,8 +250,8 @@ QStringList cell_lines(const HeatMap& map, CellIndex at, ByteUnits units) {
     if (const QString settings = cell_settings(map, at); !settings.isEmpty())
         lines << HeatMapText::tr("with %1").arg(settings);
     lines << HeatMapText::tr("device %1, host %2")
-                 .arg(bytes(value.fit.device.peak.bytes, units),
-                      bytes(value.fit.host.peak.bytes, units));
+                 .arg(bytes(value.fit.device().peak.bytes, units),
+                      bytes(value.fit.host().peak.bytes, units));
     if (value.fits() && value.usd_per_million_tokens)
         lines << HeatMapText::tr("%1 a million tokens")
                      .arg(qtext(format_usd(*value.usd_per_million_tokens)));

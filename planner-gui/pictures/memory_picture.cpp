@@ -75,7 +75,7 @@ class MemoryDrawing {
   private:
     void curve(const Box& plot, double title_x) {
         const Bytes most = most_memory(curve_).bytes;
-        const Bytes peak = report_.plan.fit.device.peak.bytes;
+        const Bytes peak = report_.plan.fit.device().peak.bytes;
         std::string more = "most " + pen_.bytes(std::min(most, peak));
         if (most > peak)  // memory is taken in the program's order, see memory_over_step()
             more += "; drawn above it: transfers that begin before their place is free";
@@ -86,7 +86,7 @@ class MemoryDrawing {
         out_.rectangle(plot, paint(Role::plot));
         const auto full = static_cast<Bytes>(
             kRoom *
-            static_cast<double>(std::max({most, report_.plan.fit.device.peak.bytes, Bytes{1}})));
+            static_cast<double>(std::max({most, report_.plan.fit.device().peak.bytes, Bytes{1}})));
         const Axis levels = pen_.byte_axis(full, plot.height, 2.5 * line_);
         add_vertical_axis(out_, plot, levels, pen_.tick_label(), font_);
         const TimeTicks ticks = time_ticks(0, report_.step.seconds,
@@ -133,7 +133,7 @@ class MemoryDrawing {
                     {.form = std::move(area), .fill = memory_paint(static_cast<MemoryKind>(kind))});
         }
         if (report_.plan.unified_memory) return;
-        const Bytes usable = report_.plan.fit.device.usable;
+        const Bytes usable = report_.plan.fit.device().usable;
         for (std::size_t i = 0; i < shown.size();) {
             const std::size_t from = i;
             while (i < shown.size() && shown[i].bytes == shown[from].bytes) ++i;
@@ -166,7 +166,7 @@ class MemoryDrawing {
 
     void host(const Box& area) {
         const std::vector<HostMoment> bars = host_bars(report_);
-        const Bytes usable = report_.plan.unified_memory ? 0 : report_.plan.fit.host.usable;
+        const Bytes usable = report_.plan.unified_memory ? 0 : report_.plan.fit.host().usable;
         double names = 0, values = 0;
         Bytes full = std::max<Bytes>(usable, 1);
         for (const HostMoment& bar : bars) {

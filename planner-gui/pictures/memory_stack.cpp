@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSmallest = 0.01;  // share of a stack; smaller buffers are one segment
 
-MemoryStack stack_of(const char* name, const Fit::OfTier& tier, Bytes capacity) {
+MemoryStack stack_of(const char* name, const Fit::OfMemory& tier, Bytes capacity) {
     return {name, {}, tier.peak.bytes, tier.usable, std::max(capacity, tier.usable)};
 }
 
@@ -32,16 +32,16 @@ void add_kinds(MemoryStack& stack, const BytesByKind& by_kind) {
     }
 }
 
-/// The buffers of these tiers at their peaks; those of one name are one home.
-void add_homes(MemoryStack& stack, const PlannedStep& plan, const std::vector<Tier>& tiers) {
+/// The buffers of these memories at their peaks; those of one name are one home.
+void add_homes(MemoryStack& stack, const PlannedStep& plan, const std::vector<Memory>& memories) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
     std::array<std::vector<std::pair<std::string, Bytes>>, kMemoryKindCount> homes;
-    for (const Tier tier : tiers) {
-        const OperationId at = peak_memory(plan.memory, tier, operations).operation;
+    for (const Memory memory : memories) {
+        const OperationId at = peak_memory(plan.memory, memory, operations).operation;
         for (const Buffer& buffer : plan.memory.buffers) {
             const bool there =
                 buffer.first == kWholeStep || (buffer.first <= at && at <= buffer.last);
-            if (buffer.tier != tier || !there) continue;
+            if (buffer.memory != memory || !there) continue;
             auto& of_kind = homes[static_cast<std::size_t>(buffer.kind)];
             const auto found =
                 std::ranges::find(of_kind, buffer.name, &std::pair<std::string, Bytes>::first);
@@ -51,8 +51,8 @@ void add_homes(MemoryStack& stack, const PlannedStep& plan, const std::vector<Ti
                 found->second += buffer.bytes;
         }
     }
-    const bool on_device = std::ranges::find(tiers, Tier::device) != tiers.end();
-    const BytesByKind& peak = plan.fit.device.peak.by_kind;
+    const bool on_device = std::ranges::find(memories, Memory(Tier::device)) != memories.end();
+    const BytesByKind& peak = plan.fit.device().peak.by_kind;
     Bytes small = on_device ? peak[static_cast<std::size_t>(MemoryKind::gaps)] : 0;
     for (std::size_t kind = 0; kind < homes.size(); ++kind) {
         Paint colour = memory_paint(static_cast<MemoryKind>(kind));
@@ -99,27 +99,27 @@ std::string MemoryStack::words(ByteUnits units) const {
 
 std::vector<MemoryStack> memory_stacks(const TimedPlan& report, Segments by) {
     const PlannedStep& plan = report.plan;
-    const auto fill = [&](MemoryStack& stack, const Fit::OfTier& of,
-                          const std::vector<Tier>& tiers) {
+    const auto fill = [&](MemoryStack& stack, const Fit::OfMemory& of,
+                          const std::vector<Memory>& memories) {
         if (by == Segments::kinds)
             add_kinds(stack, of.peak.by_kind);
         else
-            add_homes(stack, plan, tiers);
+            add_homes(stack, plan, memories);
     };
     std::vector<MemoryStack> stacks;
     if (!plan.unified_memory) {
-        stacks.push_back(stack_of("device", plan.fit.device, plan.device_capacity));
-        fill(stacks.back(), plan.fit.device, {Tier::device});
-        stacks.push_back(stack_of("host", plan.fit.host, plan.host_capacity));
-        fill(stacks.back(), plan.fit.host, {Tier::host});
+        stacks.push_back(stack_of("device", plan.fit.device(), plan.device_capacity));
+        fill(stacks.back(), plan.fit.device(), {Tier::device});
+        stacks.push_back(stack_of("host", plan.fit.host(), plan.host_capacity));
+        fill(stacks.back(), plan.fit.host(), {Tier::host});
     } else {
-        stacks.push_back(stack_of("device and host", plan.fit.host, plan.host_capacity));
-        fill(stacks.back(), plan.fit.host, {Tier::device, Tier::host});
+        stacks.push_back(stack_of("device and host", plan.fit.host(), plan.host_capacity));
+        fill(stacks.back(), plan.fit.host(), {Tier::device, Tier::host});
     }
     add_rest(stacks.back(), report);
-    if (plan.fit.storage.peak.bytes > 0) {
-        stacks.push_back(stack_of("storage", plan.fit.storage, 0));
-        fill(stacks.back(), plan.fit.storage, {Tier::storage});
+    if (plan.fit.storage().peak.bytes > 0) {
+        stacks.push_back(stack_of("storage", plan.fit.storage(), 0));
+        fill(stacks.back(), plan.fit.storage(), {Tier::storage});
     }
     return stacks;
 }

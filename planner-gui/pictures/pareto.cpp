@@ -175,8 +175,8 @@ QStringList row_lines(const MachineSystem& row, ByteUnits units) {
         (band.isEmpty() ? QString() : ParetoText::tr(" (5 to 95%: %1)").arg(band));
     lines << (value.fits() ? speed : ParetoText::tr("without the memory limit: %1").arg(speed));
     lines << ParetoText::tr("device %1, host %2")
-                 .arg(byte_text(static_cast<double>(value.fit.device.peak.bytes), units),
-                      byte_text(static_cast<double>(value.fit.host.peak.bytes), units));
+                 .arg(byte_text(static_cast<double>(value.fit.device().peak.bytes), units),
+                      byte_text(static_cast<double>(value.fit.host().peak.bytes), units));
     if (value.fastest_plan) lines << ParetoText::tr("with its fastest plan for this batch");
     if (row.is_plotted())
         lines << ParetoText::tr("%1 an hour (%2), %3 a million tokens")
@@ -223,9 +223,9 @@ Table pareto_table(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUn
          }),
          "nine of ten measured steps should lie there"},
         {"device_bytes", "", Unit::bytes,
-         if_planned([](auto& value) { return value.fit.device.peak.bytes; })},
+         if_planned([](auto& value) { return value.fit.device().peak.bytes; })},
         {"host_bytes", "", Unit::bytes,
-         if_planned([](auto& value) { return value.fit.host.peak.bytes; })},
+         if_planned([](auto& value) { return value.fit.host().peak.bytes; })},
         {"host_memory", "host", Unit::text, if_planned([units](auto& value) {
              return host_memory_words(value.host, [units](double bytes) {
                  return byte_text(bytes, units).toStdString();

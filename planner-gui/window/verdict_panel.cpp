@@ -29,7 +29,7 @@ QLabel* label_of(QWidget* parent, const QString& object) {
 }
 
 /// "device 24.8 GB of 149.9 GB".
-QString used(const QString& name, const Fit::OfTier& tier, ByteUnits units) {
+QString used(const QString& name, const Fit::OfMemory& tier, ByteUnits units) {
     return QObject::tr("%1 %2 of %3")
         .arg(name, byte_text(static_cast<double>(tier.peak.bytes), units),
              byte_text(static_cast<double>(tier.usable), units));
@@ -129,8 +129,8 @@ void VerdictPanel::showHeadline() {
     const Fit& fit = prediction_->report().plan.fit;
     QStringList shorts;
     for (const auto& [name, tier] :
-         {std::pair(tr("device memory"), &fit.device), std::pair(tr("host memory"), &fit.host),
-          std::pair(tr("storage"), &fit.storage)})
+         {std::pair(tr("device memory"), &fit.device()), std::pair(tr("host memory"), &fit.host()),
+          std::pair(tr("storage"), &fit.storage())})
         if (tier->shortfall() > 0)
             shorts << tr("%1 of %2")
                           .arg(byte_text(static_cast<double>(tier->shortfall()), units_), name);
@@ -169,8 +169,8 @@ void VerdictPanel::showDetail() {
                      .arg(qtext(format_count(static_cast<double>(r.asked.parameters))))
                      .arg(r.asked.layers),
                  breakable(r.asked.gpus_and_machine()),
-                 used(alone ? tr("device") : tr("each device"), r.plan.fit.device, units_),
-                 used(alone ? tr("host") : tr("each host"), r.plan.fit.host, units_)));
+                 used(alone ? tr("device") : tr("each device"), r.plan.fit.device(), units_),
+                 used(alone ? tr("host") : tr("each host"), r.plan.fit.host(), units_)));
 }
 
 void VerdictPanel::showLimit() {

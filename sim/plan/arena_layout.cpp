@@ -207,15 +207,14 @@ std::optional<std::pair<BufferId, BufferId>> buffers_that_meet(const MemoryPlan&
     return std::nullopt;
 }
 
-ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough) {
+ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough, Memory memory) {
     ArenaLayout out{std::vector<Bytes>(plan.buffers.size(), -1),
                     std::vector<Bytes>(plan.buffers.size(), 0), 0};
     std::vector<Item> items;
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
         const bool stands = buffer.first == kWholeStep;
-        if (buffer.tier != Tier::device || buffer.bytes <= 0 ||
-            (!stands && buffer.last < buffer.first))
+        if (buffer.memory != memory || buffer.bytes <= 0 || (!stands && buffer.last < buffer.first))
             continue;
         const Bytes room = plan.in_one_arena ? buffer.parts * kRoomForParts : 0;
         out.bytes[i] =
@@ -237,10 +236,10 @@ ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough) {
     return out;
 }
 
-Peak device_peak(const MemoryPlan& plan, OperationId operations, Bytes enough) {
-    Peak peak = peak_memory(plan, Tier::device, operations);
+Peak device_peak(const MemoryPlan& plan, OperationId operations, Bytes enough, Memory memory) {
+    Peak peak = peak_memory(plan, memory, operations);
     if (!plan.in_one_arena) return peak;
-    const Bytes total = layout_arena(plan, 1, enough).total;
+    const Bytes total = layout_arena(plan, 1, enough, memory).total;
     peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)] = total - peak.bytes;
     peak.bytes = total;
     return peak;

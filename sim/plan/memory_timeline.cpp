@@ -37,17 +37,17 @@ void add(MemoryMoment& to, MemoryKind kind, Bytes bytes) {
 
 }  // namespace
 
-std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier) {
+std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Memory memory) {
     const std::vector<OperationInterval> alive = lifetimes(report);
     MemoryMoment now;
-    if (tier == Tier::device)
+    if (memory.tier == Tier::device)
         add(now, MemoryKind::gaps,
-            report.plan.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)]);
+            report.plan.fit.of(memory).peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)]);
     std::vector<UseChange> changes;
     for (std::size_t i = 0; i < report.plan.memory.buffers.size(); ++i) {
         const Buffer& buffer = report.plan.memory.buffers[i];
         const bool unused = buffer.first != kWholeStep && !buffer.comes_and_goes();
-        if (buffer.tier != tier || unused) continue;
+        if (buffer.memory != memory || unused) continue;
         const Seconds life = alive[i].end - alive[i].start;
         if (!buffer.comes_and_goes() || life >= report.step.seconds - kShortest) {
             add(now, buffer.kind, buffer.bytes);
@@ -85,9 +85,9 @@ const MemoryMoment& most_memory(const std::vector<MemoryMoment>& moments) {
     return *std::ranges::max_element(moments, {}, &MemoryMoment::bytes);
 }
 
-bool memory_changes(const TimedPlan& report, Tier tier) {
+bool memory_changes(const TimedPlan& report, Memory memory) {
     return std::ranges::any_of(report.plan.memory.buffers, [&](const Buffer& buffer) {
-        return buffer.tier == tier && buffer.comes_and_goes();
+        return buffer.memory == memory && buffer.comes_and_goes();
     });
 }
 

@@ -1,4 +1,4 @@
-// How many bytes do device and host hold at each moment of a steady step?
+// How many bytes do memories hold at each moment of a steady step?
 #pragma once
 
 #include <vector>
@@ -20,12 +20,13 @@ struct MemoryMoment {
 /// start too. If operations of other lanes use buffers, buffers of two steps may be alive together;
 /// the plan's peak, which follows the program's order, does not count that. The device's gaps are
 /// those at the peak, all the time. Precondition: step > 0, and one interval per operation.
-std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Tier tier);
+std::vector<MemoryMoment> memory_over_step(const TimedPlan& report, Memory memory);
 
 /// The moment with the most bytes; of equal ones the first. Precondition: at least one moment.
 const MemoryMoment& most_memory(const std::vector<MemoryMoment>& moments);
 
-/// Whether any buffer of the tier is allocated and freed within a step; else the curve is constant.
-bool memory_changes(const TimedPlan& report, Tier tier);
+/// Whether any buffer of the memory is allocated and freed within a step; else the curve is
+/// constant.
+bool memory_changes(const TimedPlan& report, Memory memory);
 
 }  // namespace sluice

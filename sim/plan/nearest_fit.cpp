@@ -108,7 +108,7 @@ std::optional<TrainingSpec> largest_micro_batch(const Asked& asked, TrainingSpec
         const std::optional<Fit> fit = fit_in_parts(asked, candidate);
         if (!fit) return std::nullopt;
         if (fit->fits()) return candidate;
-        if (fit->device.shortfall() == 0 && !asked.machine.unified_memory) return std::nullopt;
+        if (fit->device().shortfall() == 0 && !asked.machine.unified_memory) return std::nullopt;
     }
     return std::nullopt;
 }
@@ -127,7 +127,7 @@ TrainingSpec with_layers_off_host(const ModelSpec& model, const MachineSpec& mac
     /// Bytes beyond what the host has, or beyond what leaves room; at most 0 if none are.
     const auto missing = [&](std::int64_t layers) {
         with.resident_layers = layers;
-        const Fit::OfTier host = fit_of_plan({model, machine, training}, with).host;
+        const Fit::OfMemory host = fit_of_plan({model, machine, training}, with).host();
         return static_cast<double>(host.peak.bytes) -
                (leave_room ? host.room() : static_cast<double>(host.usable));
     };
@@ -209,7 +209,7 @@ std::optional<TrainingSpec> whole_batch_that_fits(const ModelSpec& model,
     const Asked asked{model, machine, training};
     if (training.micro_batch != 0) return std::nullopt;
     const std::optional<Fit> at_once = fit_of(asked, training);
-    const bool device_is_short = at_once && (at_once->device.shortfall() > 0 ||
+    const bool device_is_short = at_once && (at_once->device().shortfall() > 0 ||
                                              (machine.unified_memory && !at_once->fits()));
     if (!device_is_short) return std::nullopt;
     if (const auto cut = largest_micro_batch(asked, training)) return cut;
@@ -229,15 +229,12 @@ TrainingSpec least_short(const ModelSpec& model, const MachineSpec& machine,
     TrainingSpec best = training;
     if (!fixed.contains("micro_batch")) best.micro_batch = 1;
     if (refusal_of(best)) return training;
-    const auto short_by = [](const Fit& fit) {
-        return fit.device.shortfall() + fit.host.shortfall() + fit.storage.shortfall();
-    };
     const std::optional<Fit> fit = fit_of(asked, best);
     if (!has_option(training.schedule, "checkpoints") || fixed.contains("checkpoints")) return best;
     TrainingSpec on_host = best;
     on_host.checkpoints = CheckpointPlacement::host;
     const std::optional<Fit> host_fit = fit_of(asked, on_host);
-    return fit && host_fit && short_by(*host_fit) < short_by(*fit) ? on_host : best;
+    return fit && host_fit && host_fit->shortfall() < fit->shortfall() ? on_host : best;
 }
 
 std::vector<TrainingSpec> faster_with_more_memory(const ModelSpec& model,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/plan/section.h"
+#include "sim/specs/machine/topology.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
 
@@ -30,9 +31,8 @@ enum class Form : std::uint8_t { bf16, fp32, e4m3, codes_8_bit };
 
 /// Where a plane of a section is.
 struct Home {
-    enum class At : std::uint8_t { nowhere, device, host };
-    At at = At::nowhere;     ///< between two uses; nowhere: computed where it is used
-    Form form = Form::bf16;  ///< in which it comes to the device
+    std::optional<Memory> memory;  ///< between two uses; empty: computed where it is used
+    Form form = Form::bf16;        ///< in which it comes to the device
     /// Places that such planes of all sections have on the device, in turn; 0: one of its own, or
     /// none.
     std::int32_t device_places = 0;
@@ -40,9 +40,9 @@ struct Home {
     std::int32_t device_place() const { return device_places == 0 ? 0 : turn % device_places; }
     /// Which of the host's places for such planes it has; some share one in turn.
     std::int32_t host_place = 0;
-    bool exists() const { return at != At::nowhere; }
-    bool on_device() const { return at == At::device; }
-    bool on_host() const { return at == At::host; }
+    bool exists() const { return memory.has_value(); }
+    bool on_device() const { return memory && memory->tier == Tier::device; }
+    bool on_host() const { return memory && memory->tier == Tier::host; }
 };
 
 /// Who updates a section's parameters, and when. Else it is as soon as its gradients are complete.

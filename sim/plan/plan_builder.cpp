@@ -84,18 +84,18 @@ OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
     return id;
 }
 
-BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Tier tier, double bytes,
+BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Memory memory, double bytes,
                              std::int64_t parts) {
     plan_.memory.buffers.push_back(
-        {std::move(name), kind, tier, whole(bytes), kNoFirst, kNoLast, parts});
+        {std::move(name), kind, memory, whole(bytes), kNoFirst, kNoLast, parts});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
-BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Tier tier, double bytes,
+BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Memory memory, double bytes,
                                std::int64_t parts) {
     if (bytes <= 0) return kNoBuffer;
     plan_.memory.buffers.push_back(
-        {std::move(name), kind, tier, whole(bytes), kWholeStep, kWholeStep, parts});
+        {std::move(name), kind, memory, whole(bytes), kWholeStep, kWholeStep, parts});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 

@@ -28,11 +28,11 @@ class PlanBuilder {
     }
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
-    /// Ignores dependencies below 0 and kNoBuffer. Without a lane: the usual lane of its kind.
+    /// Ignores dependencies below 0 and kNoBuffer. Without a lane: the first device's usual one.
     OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
                     Operation work);
     OperationId add(OperationKind kind, int layer, std::vector<Dependency> waits, Operation work) {
-        return add(kind, usual_lane(kind), layer, std::move(waits), std::move(work));
+        return add(kind, usual_work(kind), layer, std::move(waits), std::move(work));
     }
     /// Operations that are added from now on belong to this micro-batch; 0: to none.
     void begin_micro_batch(std::int64_t index) { micro_batch_ = static_cast<std::int32_t>(index); }
@@ -48,16 +48,16 @@ class PlanBuilder {
         return add(kind, lane, layer, {}, std::move(work));
     }
     OperationId add(OperationKind kind, int layer, Operation work) {
-        return add(kind, usual_lane(kind), layer, std::move(work));
+        return add(kind, usual_work(kind), layer, std::move(work));
     }
     /// The program lays the device's buffers out in one arena, each with room for the alignment of
     /// the tensors in its `parts`.
     void in_one_arena() { plan_.memory.in_one_arena = true; }
     /// A buffer that lives from the first to the last operation that uses it; never, if none does.
-    BufferId buffer(std::string name, MemoryKind kind, Tier tier, double bytes,
+    BufferId buffer(std::string name, MemoryKind kind, Memory memory, double bytes,
                     std::int64_t parts = 1);
     /// A buffer that lives for the whole step; kNoBuffer if it has no bytes.
-    BufferId standing(std::string name, MemoryKind kind, Tier tier, double bytes,
+    BufferId standing(std::string name, MemoryKind kind, Memory memory, double bytes,
                       std::int64_t parts = 1);
     /// The same, by tier.
     BufferId on_host(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1) {

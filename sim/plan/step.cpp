@@ -9,11 +9,11 @@
 namespace sluice {
 namespace {
 
-Shortage shortage_of(const char* memory, const Fit::OfTier& tier) {
+Shortage shortage_of(std::string memory, const Fit::OfMemory& tier) {
     const auto& kinds = tier.peak.by_kind;
     const auto largest = std::max_element(kinds.begin(), kinds.end());
-    return {memory, tier.peak.bytes, tier.usable, static_cast<MemoryKind>(largest - kinds.begin()),
-            *largest};
+    return {std::move(memory), tier.peak.bytes, tier.usable,
+            static_cast<MemoryKind>(largest - kinds.begin()), *largest};
 }
 
 }  // namespace
@@ -60,7 +60,14 @@ PlannedStep planned_step(StepPlan plan, const MachineSpec& machine, const Traini
 
 Lane Step::bottleneck() const {
     const auto largest = std::max_element(critical_shares.begin(), critical_shares.end());
-    return static_cast<Lane>(largest - critical_shares.begin());
+    return Lane::at(static_cast<std::size_t>(largest - critical_shares.begin()));
+}
+
+std::vector<Lane> Step::used_lanes() const {
+    std::vector<Lane> used;
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+        if (lanes[Lane::at(i)].operations > 0) used.push_back(Lane::at(i));
+    return used;
 }
 
 const char* resource_name(Resource resource) {
@@ -70,12 +77,12 @@ const char* resource_name(Resource resource) {
     return kNames[static_cast<std::size_t>(resource)];
 }
 
-const char* bottleneck_name(Lane lane) {
-    return lane == Lane::compute ? "gpu_compute" : lane_name(lane);
+std::string bottleneck_name(Lane lane) {
+    return lane.work == Work::compute ? "gpu_compute" : lane_name(lane);
 }
 
-const char* bottleneck_label(Lane lane) {
-    return lane == Lane::compute ? "GPU compute" : lane_words(lane);
+std::string bottleneck_label(Lane lane) {
+    return lane.work == Work::compute ? "GPU compute" : lane_words(lane);
 }
 
 Step step_of(const StepProgram& program, std::vector<OperationInterval> intervals,
@@ -90,20 +97,19 @@ Step step_of(const StepProgram& program, std::vector<OperationInterval> interval
 
 std::vector<Shortage> find_shortages(const PlannedStep& plan) {
     std::vector<Shortage> out;
-    for (const auto& [memory, tier] :
-         {std::pair("device", &plan.fit.device),
-          std::pair(plan.unified_memory ? "shared memory" : "host", &plan.fit.host),
-          std::pair("storage", &plan.fit.storage)})
-        if (tier->shortfall() > 0) out.push_back(shortage_of(memory, *tier));
+    for (const Fit::OfMemory& one : plan.fit.memories) {
+        if (one.shortfall() == 0) continue;
+        const bool shared = plan.unified_memory && one.memory == Tier::host;
+        out.push_back(shortage_of(shared ? "shared memory" : memory_name(one.memory), one));
+    }
     return out;
 }
 
 std::string bottleneck_text(const Step& step) {
     const Lane lane = step.bottleneck();
     return fmt::format("{}, {} of the step's critical path; compute is busy {} of the step",
-                       bottleneck_label(lane),
-                       format_percent(step.critical_shares[static_cast<std::size_t>(lane)]),
-                       format_percent(step.lane(Lane::compute).busy / step.seconds));
+                       bottleneck_label(lane), format_percent(step.critical_shares[lane]),
+                       format_percent(step.lane(Work::compute).busy / step.seconds));
 }
 
 std::string shortage_text(const Shortage& shortage, const BytesText& bytes) {
@@ -136,17 +142,16 @@ class WaitChains {
           intervals_(intervals),
           step_(step),
           before_in_lane_(program.operations.size()) {
-        std::array<OperationId, kLaneCount> last{};
-        last.fill(-1);
+        ByLane<OperationId> last(program.devices(), -1);
         for (std::size_t i = 0; i < program.operations.size(); ++i) {
-            const auto lane = static_cast<std::size_t>(program.operations[i].lane);
+            const Lane lane = program.operations[i].lane;
             before_in_lane_[i] = {last[lane], 0};
             last[lane] = static_cast<OperationId>(i);
         }
         for (Occurrence& before : before_in_lane_) {
             if (before.operation >= 0) continue;
             const auto index = static_cast<std::size_t>(&before - before_in_lane_.data());
-            before = {last[static_cast<std::size_t>(program.operations[index].lane)], -1};
+            before = {last[program.operations[index].lane], -1};
         }
     }
 
@@ -167,11 +172,11 @@ class WaitChains {
         }
     }
 
-    std::array<double, kLaneCount> critical_shares() const {
-        std::array<double, kLaneCount> shares{};
+    ByLane<double> critical_shares() const {
+        ByLane<double> shares(program_.devices());
         walk_critical_path(kSteps, [&](Occurrence at, Seconds begin, Seconds until) {
             const Lane lane = program_.operations[static_cast<std::size_t>(at.operation)].lane;
-            shares[static_cast<std::size_t>(lane)] += (until - begin) / (kSteps * step_);
+            shares[lane] += (until - begin) / (kSteps * step_);
         });
         return shares;
     }
@@ -191,7 +196,7 @@ class WaitChains {
     template <typename Visit>
     void walk_gaps(Visit visit) const {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
-            if (program_.operations[i].lane != Lane::compute) continue;
+            if (program_.operations[i].lane.work != Work::compute) continue;
             const Seconds free = end(before_in_lane_[i]);
             const Seconds start = intervals_[i].start;
             if (start - free > kShortest) walk_gap(static_cast<OperationId>(i), free, start, visit);
@@ -211,7 +216,7 @@ class WaitChains {
     Occurrence last_compute() const {
         Occurrence last;
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
-            if (program_.operations[i].lane == Lane::compute)
+            if (program_.operations[i].lane.work == Work::compute)
                 last = {static_cast<OperationId>(i), 0};
         }
         return last;
@@ -260,17 +265,17 @@ class WaitChains {
 
 LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInterval>& intervals,
                      Seconds step) {
-    LaneTimes lanes{};
+    LaneTimes lanes(program.devices());
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const Operation& operation = program.operations[i];
-        LaneTime& lane = lanes[static_cast<std::size_t>(operation.lane)];
+        LaneTime& lane = lanes[operation.lane];
         lane.busy += intervals[i].end - intervals[i].start;
         lane.bytes += operation.link_bytes + operation.host_bytes;
         ++lane.operations;
     }
     for (LaneTime& lane : lanes) lane.idle = std::max(0.0, step - lane.busy);
     WaitChains(program, intervals, step).walk_gaps([&](const ExposedWait& wait) {
-        lanes[static_cast<std::size_t>(wait.lane)].exposed += wait.end - wait.start;
+        lanes[wait.lane].exposed += wait.end - wait.start;
     });
     return lanes;
 }
@@ -285,9 +290,8 @@ std::vector<ExposedWait> exposed_waits(const StepProgram& program,
     return waits;
 }
 
-std::array<double, kLaneCount> critical_shares(const StepProgram& program,
-                                               const std::vector<OperationInterval>& intervals,
-                                               Seconds step) {
+ByLane<double> critical_shares(const StepProgram& program,
+                               const std::vector<OperationInterval>& intervals, Seconds step) {
     return WaitChains(program, intervals, step).critical_shares();
 }
 

@@ -61,7 +61,7 @@ struct LaneTime {
     double bytes = 0;     ///< over the link, or of host memory
     std::int32_t operations = 0;
 };
-using LaneTimes = std::array<LaneTime, kLaneCount>;
+using LaneTimes = ByLane<LaneTime>;
 
 /// Assigns every gap of the compute lane to the lanes whose operations it waited for, by following
 /// the chain of waits back to the gap's start. `step` is the steady step time: intervals of the
@@ -71,9 +71,9 @@ LaneTimes lane_times(const StepProgram& program, const std::vector<OperationInte
 
 /// A stretch during which compute waits, and its cause.
 struct ExposedWait {
-    Lane lane = Lane::compute;  ///< the operation that compute waits for
-    OperationId cause = 0;      ///< its lane
-    OperationId waiting = 0;    ///< the compute operation that cannot start
+    Lane lane;                ///< the operation that compute waits for
+    OperationId cause = 0;    ///< its lane
+    OperationId waiting = 0;  ///< the compute operation that cannot start
     Seconds start = 0, end = 0;
 };
 
@@ -87,9 +87,8 @@ std::vector<ExposedWait> exposed_waits(const StepProgram& program,
 /// Each lane's share of the critical path: the chain of operations, each waiting for the one
 /// before, that ends with the step's last compute operation. The lane with the largest share is the
 /// limit: making any other lane faster changes little. Shares sum to 1.
-std::array<double, kLaneCount> critical_shares(const StepProgram& program,
-                                               const std::vector<OperationInterval>& intervals,
-                                               Seconds step);
+ByLane<double> critical_shares(const StepProgram& program,
+                               const std::vector<OperationInterval>& intervals, Seconds step);
 
 /// Seconds per step that each operation is on the critical path: all of its time, none, or less if
 /// the path differs between steps. In the program's order.
@@ -151,10 +150,10 @@ struct Step {
     int unsettled =
         0;  ///< number of simulated steps whose mean this is, since none repeated another; or 0
     std::vector<OperationInterval> intervals;  ///< one per operation, in the program's order
-    LaneTimes lanes{};
-    std::array<double, kLaneCount> critical_shares{};  ///< of the step, by lane; sum 1
-    std::vector<Utilization> utilization;              ///< predicted steps only
-    std::optional<Measurement> measured;               ///< empty: it is predicted
+    LaneTimes lanes;
+    ByLane<double> critical_shares;        ///< of the step, by lane; sum 1
+    std::vector<Utilization> utilization;  ///< predicted steps only
+    std::optional<Measurement> measured;   ///< empty: it is predicted
 
     /// The lane with the largest share of the critical path, whose speed decides the step time.
     Lane bottleneck() const;
@@ -164,11 +163,13 @@ struct Step {
             if (one.resource == resource) return one.share;
         return 0;
     }
-    const LaneTime& lane(Lane one) const { return lanes[static_cast<std::size_t>(one)]; }
+    const LaneTime& lane(Lane one) const { return lanes[one]; }
+    /// Those with operations.
+    std::vector<Lane> used_lanes() const;
 };
 /// The resource behind a lane, for programs ("gpu_compute") and for people ("GPU compute").
-const char* bottleneck_name(Lane lane);
-const char* bottleneck_label(Lane lane);
+std::string bottleneck_name(Lane lane);
+std::string bottleneck_label(Lane lane);
 /// The time from which on each operation of a steady step of `seconds` ran.
 Step step_of(const StepProgram& program, std::vector<OperationInterval> intervals, Seconds seconds);
 

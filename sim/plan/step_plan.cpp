@@ -1,6 +1,9 @@
 #include "sim/plan/step_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/input_error.h"
 #include "sim/plan/arena_layout.h"
@@ -25,12 +28,12 @@ Bytes MemoryPlan::pinned_bytes() const {
     return sum;
 }
 
-Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count) {
+Peak peak_memory(const MemoryPlan& plan, Memory memory, OperationId operation_count) {
     const auto count = static_cast<std::size_t>(operation_count);
     std::vector<Bytes> change(count + 1, 0);
     Bytes always = 0;
     for (const Buffer& buffer : plan.buffers) {
-        if (buffer.tier != tier) continue;
+        if (buffer.memory != memory) continue;
         if (buffer.first == kWholeStep) {
             always += buffer.bytes;
         } else {
@@ -47,7 +50,7 @@ Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count)
     for (const Buffer& buffer : plan.buffers) {
         const bool then = buffer.first == kWholeStep ||
                           (buffer.first <= peak.operation && peak.operation <= buffer.last);
-        if (buffer.tier == tier && then)
+        if (buffer.memory == memory && then)
             peak.by_kind[static_cast<std::size_t>(buffer.kind)] += buffer.bytes;
     }
     return peak;
@@ -134,12 +137,19 @@ StepPlan plan_memory(const ModelSpec& model, const MachineSpec& machine,
     return training.schedule->plan(model, machine, training);
 }
 
-Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier) {
-    const bool device = tier == Tier::device;
-    const Bytes there = device ? machine.gpu.memory_capacity - machine.gpu.context
-                               : machine.host.memory_capacity - machine.host.system_reserve;
-    const double budget = device ? training.device_budget_bytes : training.host_budget_bytes;
-    return std::max<Bytes>(0, budget > 0 ? std::min(there, static_cast<Bytes>(budget)) : there);
+namespace {
+
+Bytes usable_of(const Topology::OfMemory& there, const TrainingSpec& training) {
+    const double budget = there.memory.tier == Tier::device ? training.device_budget_bytes
+                          : there.memory.tier == Tier::host ? training.host_budget_bytes
+                                                            : 0;
+    return budget > 0 ? std::min(there.usable(), static_cast<Bytes>(budget)) : there.usable();
+}
+
+}  // namespace
+
+Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Memory memory) {
+    return usable_of(topology_of(machine, memory.index + 1).of(memory), training);
 }
 
 Peak host_peak(const MemoryPlan& plan, OperationId operation_count) {
@@ -149,28 +159,62 @@ Peak host_peak(const MemoryPlan& plan, OperationId operation_count) {
     return out;
 }
 
+Fit::OfMemory& Fit::of(Memory memory) {
+    return const_cast<OfMemory&>(std::as_const(*this).of(memory));
+}
+
+const Fit::OfMemory& Fit::of(Memory memory) const {
+    const auto found = std::ranges::find(memories, memory, &OfMemory::memory);
+    if (found == memories.end())
+        throw InternalError(fmt::format("the plan has no memory {}", memory_name(memory)));
+    return *found;
+}
+
+Bytes Fit::shortfall() const {
+    Bytes all = 0;
+    for (const OfMemory& one : memories) all += one.shortfall();
+    return all;
+}
+
+bool Fit::leaves_room() const {
+    return fits() && std::ranges::all_of(memories, [](const OfMemory& one) {
+               return one.memory.tier == Tier::storage || one.leaves_room();
+           });
+}
+
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,
               Gaps gaps) {
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
+    const Topology topology = topology_of(machine, plan.program.devices());
     Fit fit;
-    fit.device = {peak_memory(plan.memory, Tier::device, operations),
-                  usable_memory(machine, training, Tier::device)};
-    if (gaps == Gaps::fewest || machine.unified_memory)
-        fit.device.peak = device_peak(plan.memory, operations);
-    else if (fit.device.shortfall() == 0)
-        fit.device.peak =
-            device_peak(plan.memory, operations, static_cast<Bytes>(fit.device.room()));
-    fit.host = {host_peak(plan.memory, operations), usable_memory(machine, training, Tier::host)};
-    fit.storage.peak = peak_memory(plan.memory, Tier::storage, operations);
-    fit.storage.usable =
-        machine.storage.capacity > 0 ? machine.storage.capacity : fit.storage.peak.bytes;
-    if (machine.unified_memory) {
-        fit.host.peak.bytes += fit.device.peak.bytes + machine.gpu.context;
-        for (int kind = 0; kind < kMemoryKindCount; ++kind) {
-            fit.host.peak.by_kind[static_cast<std::size_t>(kind)] +=
-                fit.device.peak.by_kind[static_cast<std::size_t>(kind)];
+    fit.memories.clear();
+    Peak of_devices;
+    const auto add = [](Peak& to, const Peak& more) {
+        to.bytes += more.bytes;
+        for (std::size_t kind = 0; kind < to.by_kind.size(); ++kind)
+            to.by_kind[kind] += more.by_kind[kind];
+    };
+    for (const Topology::OfMemory& there : topology.memories) {
+        Fit::OfMemory one = {there.memory, peak_memory(plan.memory, there.memory, operations),
+                             usable_of(there, training)};
+        if (there.memory.tier == Tier::device) {
+            if (gaps == Gaps::fewest || there.in_host)
+                one.peak = device_peak(plan.memory, operations, 0, there.memory);
+            else if (one.shortfall() == 0)
+                one.peak = device_peak(plan.memory, operations, static_cast<Bytes>(one.room()),
+                                       there.memory);
+            if (there.in_host) {
+                add(of_devices, one.peak);
+                of_devices.bytes += there.reserved;
+            }
+        } else if (there.memory.tier == Tier::host) {
+            one.peak = host_peak(plan.memory, operations);
+        } else if (there.capacity == 0) {
+            one.usable = one.peak.bytes;
         }
+        fit.memories.push_back(one);
     }
+    add(fit.host().peak, of_devices);
     return fit;
 }
 

@@ -9,12 +9,11 @@
 
 #include "sim/plan/step_program.h"
 #include "sim/specs/machine/machine_spec.h"
+#include "sim/specs/machine/topology.h"
 #include "sim/specs/model/model_spec.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
-
-enum class Tier : std::uint8_t { device, host, storage };
 
 /// The purpose of a buffer; reports add up bytes by kind.
 enum class MemoryKind : std::uint8_t {
@@ -39,7 +38,7 @@ inline constexpr OperationId kWholeStep = -1;
 struct Buffer {
     std::string name;
     MemoryKind kind = MemoryKind::workspace;
-    Tier tier = Tier::device;
+    Memory memory;
     Bytes bytes = 0;
     OperationId first = kWholeStep;
     OperationId last = kWholeStep;
@@ -60,7 +59,7 @@ struct HostMoment {
 
 using BytesByKind = std::array<Bytes, kMemoryKindCount>;
 
-/// The most bytes alive on a tier, and their kinds at that moment.
+/// The most bytes alive in a memory, and their kinds at that moment.
 struct Peak {
     Bytes bytes = 0;
     OperationId operation = 0;  ///< index of the operation in the program
@@ -77,7 +76,7 @@ struct MemoryPlan {
 
 /// Walks the program once; a buffer's bytes count from its first to its last operation, both
 /// included.
-Peak peak_memory(const MemoryPlan& plan, Tier tier, OperationId operation_count);
+Peak peak_memory(const MemoryPlan& plan, Memory memory, OperationId operation_count);
 
 /// The same on the host, loading and saving included.
 Peak host_peak(const MemoryPlan& plan, OperationId operation_count);
@@ -104,36 +103,48 @@ StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,
 StepPlan plan_memory(const ModelSpec& model, const MachineSpec& machine,
                      const TrainingSpec& training);
 
-/// Bytes that device or host offer to a plan: capacity less context or system, or the budget if
-/// that is smaller.
-Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Tier tier);
+/// Bytes that a memory offers to a plan: capacity less context or system, or the budget if that is
+/// smaller.
+Bytes usable_memory(const MachineSpec& machine, const TrainingSpec& training, Memory memory);
 
-/// Whether a plan fits, and how much memory is short.
+/// Whether a plan fits, and how much memory is short: of all memories that it uses.
 struct Fit {
-    struct OfTier {
+    struct OfMemory {
+        Memory memory;
         Peak peak;
-        Bytes usable = 0;
+        Bytes usable = 0;  ///< the peak itself if the capacity is not known
         Bytes shortfall() const { return peak.bytes > usable ? peak.bytes - usable : 0; }
         /// The largest peak that leaves room.
         double room() const { return 0.99 * static_cast<double>(usable); }
         bool leaves_room() const { return static_cast<double>(peak.bytes) <= room(); }
     };
-    OfTier device, host;
-    OfTier storage;  ///< usable: the peak itself if the machine's capacity is not known
-    bool fits() const {
-        return device.shortfall() == 0 && host.shortfall() == 0 && storage.shortfall() == 0;
-    }
-    /// Fits and leaves a hundredth of device and host free. Steps on an H200 took up to 0.9% more
+    std::vector<OfMemory> memories = {
+        {Tier::device, {}, 0}, {Tier::host, {}, 0}, {Tier::storage, {}, 0}};
+
+    /// Precondition: the fit has it.
+    OfMemory& of(Memory memory);
+    const OfMemory& of(Memory memory) const;
+    // The first of each tier, which all fits have.
+    OfMemory& device() { return of(Tier::device); }
+    OfMemory& host() { return of(Tier::host); }
+    OfMemory& storage() { return of(Tier::storage); }
+    const OfMemory& device() const { return of(Tier::device); }
+    const OfMemory& host() const { return of(Tier::host); }
+    const OfMemory& storage() const { return of(Tier::storage); }
+
+    Bytes shortfall() const;  ///< of all
+    bool fits() const { return shortfall() == 0; }
+    /// Fits and leaves a hundredth of devices and host free. Steps on an H200 took up to 0.9% more
     /// of the device than their plans (docs/resident-measurements.md), and one that left 0.4% ran
     /// out of memory; of the host they took up to 0.7% more (docs/accuracy.md).
-    bool leaves_room() const { return fits() && device.leaves_room() && host.leaves_room(); }
+    bool leaves_room() const;
 };
 
 /// How carefully are buffers of an arena placed? A search asks whether a plan fits: if it does not
 /// without gaps, or does with the first layout, the smallest layout tells it nothing more.
 enum class Gaps : std::uint8_t { fewest, until_it_fits };
 
-/// With unified memory both tiers use one pool: `host` then holds the sum.
+/// With unified memory devices are a part of the host, whose peak then holds the sum.
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,
               Gaps gaps = Gaps::fewest);
 

@@ -2,44 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <algorithm>
 
 #include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {
 
-struct LaneRow {
-    Lane lane;
-    const char *name, *label, *words;
-};
-
-const LaneRow& row_of(Lane one) {
-    using enum Lane;
-    static constexpr LaneRow kRows[] = {
-        {host_to_device, "host_to_device", "to GPU", "copies to the GPU"},
-        {compute, "compute", "compute", "compute"},
-        {device_to_host, "device_to_host", "from GPU", "copies from the GPU"},
-        {optimizer, "optimizer", "optimizer", "optimizer"},
-        {host, "host", "host", "host"},
-        {storage_read, "storage_read", "read", "reads from storage"},
-        {storage_write, "storage_write", "write", "writes to storage"},
-        {interconnect, "interconnect", "interconnect", "interconnect"},
-        {python, "python", "Python", "Python"},
-    };
-    static_assert(std::size(kRows) == kLaneCount && in_order(kRows, &LaneRow::lane));
-    return kRows[static_cast<std::size_t>(one)];
-}
-
 struct KindRow {
     OperationKind kind;
-    Lane lane;
+    Work work;
     const char* name;
     bool of_embedding = false;  ///< always, so that its name says so
 };
 
 const KindRow& row_of(OperationKind one) {
-    using enum Lane;
+    using enum Work;
     using enum OperationKind;
     static constexpr KindRow kRows[] = {
         {copy_embeddings_in, host_to_device, "embeddings in", true},
@@ -85,12 +63,8 @@ const KindRow& row_of(OperationKind one) {
 
 }  // namespace
 
-const char* lane_name(Lane lane) { return row_of(lane).name; }
-const char* lane_label(Lane lane) { return row_of(lane).label; }
-
-const char* lane_words(Lane lane) { return row_of(lane).words; }
 const char* operation_name(OperationKind kind) { return row_of(kind).name; }
-Lane usual_lane(OperationKind kind) { return row_of(kind).lane; }
+Work usual_work(OperationKind kind) { return row_of(kind).work; }
 
 std::string micro_batches_text(const Operation& operation) {
     const std::int32_t first = operation.micro_batch;
@@ -104,8 +78,9 @@ std::string operation_label(const Operation& operation, int layers) {
     if (operation.kind == OperationKind::loss) return name;
     if (operation.layer == kEmbeddingLayer) {
         const bool is_clear = row_of(operation.kind).of_embedding;
-        return is_clear || operation.lane == Lane::optimizer ? name
-                                                             : fmt::format("{} (embedding)", name);
+        return is_clear || operation.lane.work == Work::optimizer
+                   ? name
+                   : fmt::format("{} (embedding)", name);
     }
     if (operation.layer == layers) return fmt::format("{} (head)", name);
     const std::string label = fmt::format("{} {}", name, operation.layer);
@@ -125,6 +100,12 @@ Flops StepProgram::flops() const {
             total += operation.kernel_runs * of_list[static_cast<std::size_t>(list)];
     }
     return total;
+}
+
+int StepProgram::devices() const {
+    int most = 0;
+    for (const Operation& operation : operations) most = std::max<int>(most, operation.lane.device);
+    return most + 1;
 }
 
 OperationId find_operation(const StepProgram& program, OperationKind kind, int layer) {

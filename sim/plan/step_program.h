@@ -7,43 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/in_order.h"
 #include "sim/base/units.h"
+#include "sim/plan/lane.h"
 #include "sim/specs/machine/collective_time.h"
 #include "sim/specs/model/kernel.h"
 #include "sim/specs/model/layer_kernels.h"
 
 namespace sluice {
-
-/// Whether the rows of a table are in the order of the values that they describe.
-template <typename Row, std::size_t Count, typename Of>
-constexpr bool in_order(const Row (&rows)[Count], Of Row::*of) {
-    for (std::size_t i = 0; i < Count; ++i)
-        if (static_cast<std::size_t>(rows[i].*of) != i) return false;
-    return true;
-}
-
-/// A queue whose operations run in order, at the same time as other lanes. `host` is the thread
-/// that collects gradients (megatrain) or finishes the update (superoffload). The storage lanes
-/// move bytes between a disk and host memory (zero-infinity), the interconnect between GPUs
-/// (cluster). `python` is the thread that issues the GPU's work, in schedules where it waits for
-/// copies (zero3-offload).
-enum class Lane : std::uint8_t {
-    host_to_device,
-    compute,
-    device_to_host,
-    optimizer,
-    host,
-    storage_read,
-    storage_write,
-    interconnect,
-    python,
-};
-inline constexpr int kLaneCount = 9;
-const char* lane_name(Lane lane);
-/// For people: "to GPU", "compute", "from GPU", "optimizer", "host", "read", "write".
-const char* lane_label(Lane lane);
-/// The same as part of a sentence: "copies to the GPU", "compute", "copies from the GPU".
-const char* lane_words(Lane lane);
 
 enum class OperationKind : std::uint8_t {
     copy_embeddings_in,  ///< rows of the batch's tokens
@@ -84,8 +55,8 @@ enum class OperationKind : std::uint8_t {
     issue,           ///< Python that queues the GPU's work
 };
 const char* operation_name(OperationKind kind);
-/// The usual lane of an operation, if a plan does not give another.
-Lane usual_lane(OperationKind kind);
+/// The usual work of an operation's lane, if a plan does not give another.
+Work usual_work(OperationKind kind);
 
 /// Work on host memory; each kind has its own rate on a machine.
 enum class HostWork : std::uint8_t {
@@ -144,7 +115,7 @@ inline constexpr int kEmbeddingLayer =
 
 struct Operation {
     OperationKind kind = OperationKind::forward;
-    Lane lane = Lane::compute;
+    Lane lane;
     std::int32_t layer = 0;
     std::int32_t micro_batch = 0;       ///< the first of `micro_batches`
     std::int32_t micro_batches = 1;     ///< that follow each other, with `kernels` for each of them
@@ -179,6 +150,7 @@ struct StepProgram {
                                            ///< back, or to the previous step
     bool waits_to_derive = false;          ///< from what operations read and write: derive_waits()
     Flops flops() const;                   ///< executed by one step
+    int devices() const;                   ///< on which it has lanes; 1 at least
 };
 
 /// The first operation of that kind and layer. Throws InternalError if there is none.

@@ -172,7 +172,7 @@ class BarDrawing {
 
 double gb(Bytes bytes) { return static_cast<double>(bytes) / kGiga; }
 
-Bar memory_bar(const std::string& name, const Fit::OfTier& tier) {
+Bar memory_bar(const std::string& name, const Fit::OfMemory& tier) {
     Bar out;
     out.name = name;
     out.value = gb(tier.peak.bytes);
@@ -200,11 +200,11 @@ Picture memory_bars_picture(const std::vector<MemoryBar>& bars, const PictureSpa
     BarGroup devices{"device memory, GB", {}}, hosts{"host memory, GB", {}};
     BytesByKind all{};
     for (const MemoryBar& bar : bars) {
-        if (!bar.unified) devices.bars.push_back(memory_bar(bar.name, bar.fit.device));
-        hosts.bars.push_back(memory_bar(bar.name, bar.fit.host));
+        if (!bar.unified) devices.bars.push_back(memory_bar(bar.name, bar.fit.device()));
+        hosts.bars.push_back(memory_bar(bar.name, bar.fit.host()));
         for (std::size_t i = 0; i < all.size(); ++i)
-            all[i] +=
-                bar.fit.host.peak.by_kind[i] + (bar.unified ? 0 : bar.fit.device.peak.by_kind[i]);
+            all[i] += bar.fit.host().peak.by_kind[i] +
+                      (bar.unified ? 0 : bar.fit.device().peak.by_kind[i]);
     }
     BarChart chart;
     chart.title = "Memory at its peak, by kind";

@@ -31,10 +31,6 @@ struct Slice {
     double lane_free = 0;  ///< end of the previous operation in its lane
 };
 
-std::size_t lane_index(const Operation& operation) {
-    return static_cast<std::size_t>(operation.lane);
-}
-
 const char* how(const TimedPlan& report) { return report.step.measured ? "measured" : "predicted"; }
 
 Seconds first_start(const TimedPlan& report) {
@@ -57,7 +53,7 @@ struct Events {
 /// The thread id that puts the same lanes of all reports next to each other.
 struct Threads {
     int index = 0, reports = 1;
-    int of(Lane lane) const { return static_cast<int>(lane) * reports + index + 1; }
+    int of(Lane lane) const { return static_cast<int>(lane.index()) * reports + index + 1; }
 };
 
 /// Writes the events of one report. Time 0 of the trace is `first` seconds after its first compute
@@ -88,12 +84,12 @@ class ReportTrace {
     }
 
     void lay_out(Seconds first) {
-        std::array<double, kLaneCount> lane_end{};
+        ByLane<double> lane_end(report_.plan.program.devices());
         for (int step = 0; step < kSteps; ++step) {
             for (std::size_t i = 0; i < report_.step.intervals.size(); ++i) {
                 const OperationInterval& interval = report_.step.intervals[i];
                 const Seconds shift = step * report_.step.seconds - first;
-                double& free = lane_end[lane_index(operation_at(i))];
+                double& free = lane_end[operation_at(i).lane];
                 const double start = std::max(free, microseconds(interval.start + shift));
                 const double end = std::max(start, microseconds(interval.end + shift));
                 slices_.push_back({start, end, free});
@@ -107,12 +103,7 @@ class ReportTrace {
     }
 
     void metadata() {
-        std::array<bool, kLaneCount> used{};
-        for (const Operation& operation : report_.plan.program.operations)
-            used[lane_index(operation)] = true;
-        for (int i = 0; i < kLaneCount; ++i) {
-            const auto lane = static_cast<Lane>(i);
-            if (!used[static_cast<std::size_t>(i)]) continue;
+        for (const Lane lane : report_.step.used_lanes()) {
             std::string name = lane_label(lane);
             if (threads_.reports > 1) name += std::string(" ") + how(report_);
             thread_metadata(lane, "thread_name", {{"name", name}});
@@ -164,7 +155,7 @@ class ReportTrace {
     void arrow(int step, std::size_t i) {
         const Slice& to = slice(step, i);
         const Slice* from = nullptr;
-        Lane lane = Lane::compute;
+        Lane lane;
         for (const Dependency& wait : operation_at(i).waits_for) {
             const int wait_step = step - (wait.previous_step ? 1 : 0);
             if (wait_step < 0) continue;

@@ -57,7 +57,7 @@ void add_waits(std::vector<Fact>& facts, const TimelineRow& row, OperationId id)
 }
 
 void add_exposed(std::vector<Fact>& facts, const TimelineRow& row, OperationId id) {
-    if (row.lane == Lane::compute) return;
+    if (row.lane.work == Work::compute) return;
     Seconds exposed = 0;
     for (const WaitBlock& wait : row.waits)
         if (wait.cause == id) exposed += wait.end - wait.start;

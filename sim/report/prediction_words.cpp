@@ -14,19 +14,19 @@ namespace {
 /// by the factor.
 std::string faster_words(Lane lane, const FasterLane& faster) {
     const double rate = faster.rate / kGiga, both = faster.both_ways / kGiga;
-    switch (lane) {
-        case Lane::host_to_device:
-        case Lane::device_to_host:
+    switch (lane.work) {
+        case Work::host_to_device:
+        case Work::device_to_host:
             return fmt::format("{} at {:.0f} GB/s (now {:.1f}; both ways {:.0f}, now {:.0f})",
                                lane_words(lane), rate * faster.factor, rate, both * faster.factor,
                                both);
-        case Lane::storage_read:
-        case Lane::storage_write:
+        case Work::storage_read:
+        case Work::storage_write:
             return fmt::format("storage {} {:.1f} GB/s (now {:.1f})", lane_label(lane),
                                rate * faster.factor, rate);
-        case Lane::python:
+        case Work::python:
             return fmt::format("a core that runs Python {:.1f} times as fast", faster.factor);
-        case Lane::interconnect:
+        case Work::interconnect:
             return fmt::format("links and network between GPUs {:.1f} times as fast",
                                faster.factor);
         default:
@@ -35,20 +35,20 @@ std::string faster_words(Lane lane, const FasterLane& faster) {
 }
 
 const char* hidden_work(Lane lane) {
-    switch (lane) {
-        case Lane::host_to_device:
+    switch (lane.work) {
+        case Work::host_to_device:
             return "weights";
-        case Lane::device_to_host:
+        case Work::device_to_host:
             return "gradients";
-        case Lane::host:
+        case Work::host:
             return "collecting gradients";
-        case Lane::interconnect:
+        case Work::interconnect:
             return "collectives";
-        case Lane::python:
+        case Work::python:
             return "issuing work";
-        case Lane::storage_read:
+        case Work::storage_read:
             return "reading";
-        case Lane::storage_write:
+        case Work::storage_write:
             return "writing";
         default:
             return "optimizer";
@@ -87,8 +87,8 @@ void add_speed_json(nlohmann::ordered_json& out, const TimedPlan& r,
 }
 
 std::string memory_text(const TimedPlan& r) {
-    return fmt::format("device {}, host {}", format_bytes(r.plan.fit.device.peak.bytes),
-                       format_bytes(r.plan.fit.host.peak.bytes));
+    return fmt::format("device {}, host {}", format_bytes(r.plan.fit.device().peak.bytes),
+                       format_bytes(r.plan.fit.host().peak.bytes));
 }
 
 nlohmann::ordered_json training_json(const TrainingSpec& training, bool own) {

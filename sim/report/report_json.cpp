@@ -22,11 +22,11 @@ Json by_kind_json(const BytesByKind& by_kind) {
     return out;
 }
 
-Json tier_json(const Fit::OfTier& tier) {
-    return {{"peak_bytes", tier.peak.bytes},
-            {"usable_bytes", tier.usable},
-            {"short_bytes", tier.shortfall()},
-            {"by_kind", by_kind_json(tier.peak.by_kind)}};
+Json memory_json(const Fit::OfMemory& one) {
+    return {{"peak_bytes", one.peak.bytes},
+            {"usable_bytes", one.usable},
+            {"short_bytes", one.shortfall()},
+            {"by_kind", by_kind_json(one.peak.by_kind)}};
 }
 
 Json lanes_json(const Step& step) {
@@ -138,15 +138,16 @@ void add_use_json(Json& out, const TimedPlan& r) {
 }
 
 void add_memory_json(Json& out, const PlannedStep& plan) {
-    out["device_peak_bytes"] = plan.fit.device.peak.bytes;
+    out["device_peak_bytes"] = plan.fit.device().peak.bytes;
     out["device_capacity_bytes"] = plan.device_capacity;
     out["device_context_bytes"] = plan.device_context;
-    out["host_peak_bytes"] = plan.fit.host.peak.bytes;
+    out["host_peak_bytes"] = plan.fit.host().peak.bytes;
     out["host_between_steps_bytes"] = plan.memory.host_between_steps;
     out["host_capacity_bytes"] = plan.host_capacity;
     out["unified_memory"] = plan.unified_memory;
-    out["memory"] = {{"device", tier_json(plan.fit.device)}, {"host", tier_json(plan.fit.host)}};
-    if (plan.fit.storage.peak.bytes > 0) out["memory"]["storage"] = tier_json(plan.fit.storage);
+    for (const Fit::OfMemory& one : plan.fit.memories)
+        if (one.memory.tier != Tier::storage || one.peak.bytes > 0)
+            out["memory"][memory_name(one.memory)] = memory_json(one);
     out["host_timeline"] = host_timeline_json(plan.memory);
 }
 

@@ -36,7 +36,7 @@ void append_heading(std::string& out, const TimedPlan& r) {
         if (!note.empty()) out += fmt::format("note: {}\n", note);
 }
 
-std::string used_of(const Fit::OfTier& tier) {
+std::string used_of(const Fit::OfMemory& tier) {
     return fmt::format("{} of {}", format_bytes(tier.peak.bytes), format_bytes(tier.usable));
 }
 
@@ -69,10 +69,10 @@ std::string beside_speed(const TimedPlan& r, const std::optional<Band>& band) {
 void append_fit(std::string& out, const TimedPlan& r, const StepAdvice& advice) {
     if (r.plan.fit.fits()) {
         const Fit& fit = r.plan.fit;
-        out +=
-            fmt::format("fits         device {} (plus CUDA context {}), host {}{}\n",
-                        used_of(fit.device), format_bytes(r.plan.device_context), used_of(fit.host),
-                        fit.storage.peak.bytes > 0 ? ", storage " + used_of(fit.storage) : "");
+        out += fmt::format(
+            "fits         device {} (plus CUDA context {}), host {}{}\n", used_of(fit.device()),
+            format_bytes(r.plan.device_context), used_of(fit.host()),
+            fit.storage().peak.bytes > 0 ? ", storage " + used_of(fit.storage()) : "");
     } else {
         append_misfit(out, r, advice);
     }
@@ -155,22 +155,19 @@ Table memory_table(const Fit& fit) {
     std::vector<std::size_t> kinds(kMemoryKindCount);
     std::iota(kinds.begin(), kinds.end(), 0);
     std::erase_if(kinds, [&](std::size_t kind) {
-        return fit.device.peak.by_kind[kind] + fit.host.peak.by_kind[kind] +
-                   fit.storage.peak.by_kind[kind] ==
-               0;
+        return std::ranges::all_of(
+            fit.memories, [kind](const Fit::OfMemory& one) { return one.peak.by_kind[kind] == 0; });
     });
-    const auto of = [](const Fit::OfTier& tier) {
-        return [&tier](std::size_t kind) {
-            return Cell(tier.peak.by_kind[kind]).hidden_if(tier.peak.by_kind[kind] == 0);
-        };
-    };
     const auto name = [](std::size_t kind) {
         return memory_kind_name(static_cast<MemoryKind>(kind));
     };
-    return table_of<std::size_t>(kinds, {{"", "memory in a step", name},
-                                         {"", "device", Unit::bytes, of(fit.device)},
-                                         {"", "host", Unit::bytes, of(fit.host)},
-                                         {"", "storage", Unit::bytes, of(fit.storage)}});
+    std::vector<ColumnOf<std::size_t>> columns = {{"", "memory in a step", name}};
+    for (const Fit::OfMemory& one : fit.memories)
+        columns.push_back(
+            {"", memory_name(one.memory), Unit::bytes, [&one](std::size_t kind) {
+                 return Cell(one.peak.by_kind[kind]).hidden_if(one.peak.by_kind[kind] == 0);
+             }});
+    return table_of<std::size_t>(kinds, columns);
 }
 
 void append_memory(std::string& out, const TimedPlan& r) {
@@ -189,27 +186,26 @@ void append_assumptions(std::string& out, const TimedPlan& r) {
 }  // namespace
 
 Table lanes_table(const Step& step) {
-    std::vector<Lane> used;
-    for (int i = 0; i < kLaneCount; ++i)
-        if (step.lane(static_cast<Lane>(i)).operations > 0) used.push_back(static_cast<Lane>(i));
     const auto time = [&](Seconds LaneTime::*member, bool of_compute) {
         return [&step, member, of_compute](Lane lane) {
             const Seconds seconds = step.lane(lane).*member;
             return Cell(seconds)
                 .shown_as(fmt::format("{} {:>5}", format_seconds(seconds),
                                       format_percent(seconds / step.seconds)))
-                .hidden_if(!of_compute && lane == Lane::compute);
+                .hidden_if(!of_compute && lane.work == Work::compute);
         };
     };
     return table_of<Lane>(
-        used,
+        step.used_lanes(),
         {{"lane", "lane",
           [](Lane lane) { return Cell(lane_name(lane)).shown_as(lane_label(lane)); }},
          {"busy_s", "busy", Unit::seconds, time(&LaneTime::busy, true)},
          {"exposed_s", "exposed", Unit::seconds, time(&LaneTime::exposed, false)},
          {"idle_s", "idle", Unit::seconds, time(&LaneTime::idle, true)},
          {"bytes", "moved", Unit::bytes,
-          [&](Lane lane) { return Cell(step.lane(lane).bytes).hidden_if(lane == Lane::compute); }},
+          [&](Lane lane) {
+              return Cell(step.lane(lane).bytes).hidden_if(lane.work == Work::compute);
+          }},
          {"operations", "", Unit::whole, [&](Lane lane) { return step.lane(lane).operations; }}});
 }
 

@@ -57,10 +57,11 @@ Timeline::Timeline(std::shared_ptr<const TimedPlan> predicted,
         exposed.push_back(
             exposed_waits(report->plan.program, report->step.intervals, report->step.seconds));
     }
-    for (int lane = 0; lane < kLaneCount; ++lane) {
+    if (reports.empty()) return;
+    for (const Lane lane : reports.front()->step.used_lanes()) {
         for (std::size_t i = 0; i < reports.size(); ++i) {
             const bool below = has_measured_ && i + 1 == reports.size();
-            add_row(reports[i], static_cast<Lane>(lane), below, exposed[i]);
+            add_row(reports[i], lane, below, exposed[i]);
         }
     }
 }
@@ -69,8 +70,9 @@ void Timeline::add_row(const std::shared_ptr<const TimedPlan>& report, Lane lane
                        bool measured_below, const std::vector<ExposedWait>& exposed) {
     TimelineRow row{report, lane, measured_below, lane_blocks(*report, lane), {}};
     if (row.blocks.empty()) return;
-    row.waits = lane == Lane::compute ? waits_of_compute(row.blocks, exposed, report->step.seconds)
-                                      : waits_of(exposed, lane, report->step.seconds);
+    row.waits = lane.work == Work::compute
+                    ? waits_of_compute(row.blocks, exposed, report->step.seconds)
+                    : waits_of(exposed, lane, report->step.seconds);
     rows_.push_back(std::move(row));
 }
 

@@ -20,7 +20,7 @@ struct WaitBlock {
 
 struct TimelineRow {
     std::shared_ptr<const TimedPlan> report;
-    Lane lane = Lane::compute;
+    Lane lane = Work::compute;
     bool measured_below = false;  ///< the measured report's row, below the predicted one
     std::vector<Block> blocks;    ///< one per operation (two if it is cut), in order of time
     /// In the lane compute: its pauses. In other lanes: the times when compute waits for them
@@ -33,7 +33,7 @@ struct TimelineRow {
     const OperationInterval& interval(OperationId id) const {
         return report->step.intervals[static_cast<std::size_t>(id)];
     }
-    const LaneTime& time() const { return report->step.lanes[static_cast<std::size_t>(lane)]; }
+    const LaneTime& time() const { return report->step.lane(lane); }
 };
 
 struct TimelinePlace {

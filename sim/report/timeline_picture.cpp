@@ -37,13 +37,13 @@ std::string row_title(const Timeline& timeline, const TimelineRow& row) {
 
 double waiting_share(const TimelineRow& row) {
     const LaneTime& time = row.time();
-    return (row.lane == Lane::compute ? time.idle : time.exposed) / row.report->step.seconds;
+    return (row.lane.work == Work::compute ? time.idle : time.exposed) / row.report->step.seconds;
 }
 
 std::string row_words(const TimelineRow& row) {
     return fmt::format("{} busy, {} {}", format_percent(row.time().busy / row.report->step.seconds),
                        format_percent(waiting_share(row)),
-                       row.lane == Lane::compute ? "waits" : "exposed");
+                       row.lane.work == Work::compute ? "waits" : "exposed");
 }
 
 std::vector<LegendEntry> legend(const Timeline& timeline) {
@@ -88,9 +88,9 @@ class TimelineDrawing {
         axis();
         for (std::size_t row = 0; row < timeline_.rows().size(); ++row) {
             label(row);
-            if (timeline_.rows()[row].lane == Lane::compute) waits(row);
+            if (timeline_.rows()[row].lane.work == Work::compute) waits(row);
             blocks(row);
-            if (timeline_.rows()[row].lane != Lane::compute) waits(row);
+            if (timeline_.rows()[row].lane.work != Work::compute) waits(row);
         }
         out_.add(std::move(inside_.shapes));
         if (shown_.hovered && shown_.hovered != shown_.selected)
@@ -180,7 +180,7 @@ class TimelineDrawing {
     /// Waits of compute cover the row below its operations; waits for other lanes are at the foot.
     void waits(std::size_t row) {
         const TimelineRow& of = timeline_.rows()[row];
-        const bool compute = of.lane == Lane::compute;
+        const bool compute = of.lane.work == Work::compute;
         for (const WaitBlock& wait :
              timeline_.visible_waits(row, begin_, end_, seconds_of(kShortest))) {
             Box box = extent(row, wait.start, wait.end);

@@ -20,14 +20,15 @@ NodeShare memory_share(Bytes host_peak, const TrainingSpec& training, const Mach
 NodeShare share_before_step(const StepProgram& program, Bytes host_peak,
                             const TrainingSpec& training, const MachineSpec& machine) {
     NodeShare out = memory_share(host_peak, training, machine);
-    if (std::ranges::find(program.operations, Lane::optimizer, &Operation::lane) !=
-        program.operations.end())
+    if (std::ranges::any_of(program.operations, [](const Operation& operation) {
+            return operation.lane.work == Work::optimizer;
+        }))
         out.cores = optimizer_threads(machine, training) / machine.host.cores;
     return out;
 }
 
 NodeShare node_share(const TimedPlan& timed, const MachineSpec& machine) {
-    NodeShare out = share_before_step(timed.plan.program, timed.plan.fit.host.peak.bytes,
+    NodeShare out = share_before_step(timed.plan.program, timed.plan.fit.host().peak.bytes,
                                       timed.asked.training, machine);
     out.host_bandwidth = timed.step.used(Resource::host_dram) / machine.host.sockets;
     return out;

@@ -50,7 +50,7 @@ FlowDemand host_demand(const Operation& operation, const HostSpec& host, std::in
 }
 
 FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
-    const bool in = operation.lane == Lane::host_to_device;
+    const bool in = operation.lane.work == Work::host_to_device;
     const double pageable = in || link.pageable_device_to_host == 0 ? link.pageable_host_to_device
                                                                     : link.pageable_device_to_host;
     if (operation.to_fresh_pages) return {operation.link_bytes, link.pageable_device_to_fresh_host};
@@ -62,10 +62,10 @@ FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
                       operation.link_bytes / operation.micro_batches)};
 }
 
-bool is_storage(Lane lane) { return lane == Lane::storage_read || lane == Lane::storage_write; }
+bool is_storage(Work work) { return work == Work::storage_read || work == Work::storage_write; }
 
 FlowDemand storage_demand(const Operation& operation, const StorageSpec& storage) {
-    const double rate = operation.lane == Lane::storage_read ? storage.read : storage.write;
+    const double rate = operation.lane.work == Work::storage_read ? storage.read : storage.write;
     const double bytes = operation.link_bytes;
     return {bytes, bytes / (storage.latency + bytes / rate)};
 }
@@ -114,10 +114,10 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
         if (operation.host_work != HostWork::none) {
             demands.push_back(host_demand(operation, machine.host, training.state_bytes, threads));
             demands.back().rate *= operation.host_share;
-        } else if (operation.lane == Lane::python) {
+        } else if (operation.lane.work == Work::python) {
             const double operations = std::max(1.0, operation.eager_operations);
             demands.push_back({operations, 1 / std::max(machine.gpu.eager_launch, 1e-9)});
-        } else if (operation.lane == Lane::compute) {
+        } else if (operation.lane.work == Work::compute) {
             KernelCost cost;
             double traffic = 1;
             for (const std::int32_t list : operation.kernels) {
@@ -129,11 +129,11 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
                 std::max(machine.gpu.eager_launch * operation.eager_operations, operation.at_least),
                 cost, machine.gpu.clock);
             demands.push_back({traffic, traffic / std::max(cost.seconds, 1e-9), cost});
-        } else if (operation.lane == Lane::interconnect) {
+        } else if (operation.lane.work == Work::interconnect) {
             demands.push_back(collective_demand(
                 operation, machine.interconnect,
                 {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)}));
-        } else if (is_storage(operation.lane)) {
+        } else if (is_storage(operation.lane.work)) {
             demands.push_back(storage_demand(operation, machine.storage));
         } else {
             demands.push_back(link_demand(operation, machine.link));

@@ -1,5 +1,7 @@
 #include "sim/simulate/platform.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -9,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/input_error.h"
 #include "sim/simulate/simgrid.h"
 
 namespace sluice {
@@ -44,11 +47,11 @@ sg::Engine& engine() {
 }
 
 /// SimGrid ends the process where it cannot allocate an actor's stack. Throws std::bad_alloc if
-/// those of all lanes have no room.
+/// those of a device's lanes have no room.
 void refuse_little_memory() {
     constexpr std::size_t kStack = std::size_t{8} << 20;  // contexts/stack-size
     std::vector<std::unique_ptr<char[]>> stacks;
-    for (int lane = 0; lane < kLaneCount; ++lane)
+    for (std::size_t work = 0; work < kWorkCount; ++work)
         stacks.emplace_back(new char[kStack])[0] = 1;  // written, so that it is not left out
 }
 
@@ -63,60 +66,81 @@ Platform::Platform() {
     sg::Engine& all = engine();
     refuse_little_memory();
     sg::NetZone& zone = simgrid_names::add_zone(all, "machine");
-    const auto link = [&zone](const std::string& name) {
-        return simgrid_names::add_link(zone, name)->set_latency(0);
-    };
-    both_ways_ = link("both_ways");
-    // Limits only when both directions run: one alone may be faster than both together (GH200: 380
-    // against 368 GB/s). SimGrid bounds each flow by the bandwidth, which is therefore that of one
-    // direction.
-    both_ways_->set_sharing_policy(
-        sg::Link::SharingPolicy::NONLINEAR,
-        [this](double one_way, int flows) { return flows > 1 ? both_ways_total_ : one_way; });
-    dram_ = link("dram");
-    hbm_ = link("hbm");
-    using Links = std::vector<sg::Link*>;
-    const Links copies = {dram_, both_ways_, hbm_}, copies_unified = {dram_, both_ways_};
-    const Links shared[2][kLaneCount] = {
-        {copies, {hbm_}, copies, {dram_}, {dram_}, {dram_}, {dram_}, {hbm_}, {}},
-        {copies_unified, {dram_}, copies_unified, {dram_}, {dram_}, {dram_}, {dram_}, {dram_}, {}}};
-    for (int unified = 0; unified < 2; ++unified) {
-        for (int lane = 0; lane < kLaneCount; ++lane) {
-            const std::string name =
-                std::string(lane_name(static_cast<Lane>(lane))) + std::to_string(unified);
-            Route& route = routes_[unified][lane];
-            route.from = simgrid_names::add_host(zone, name + ".from");
-            route.to = simgrid_names::add_host(zone, name + ".to");
-            route.rate = link(name);
-            std::vector<sg::LinkInRoute> links = {sg::LinkInRoute(route.rate)};
-            for (sg::Link* const crossed : shared[unified][lane]) links.emplace_back(crossed);
-            simgrid_names::add_route(zone, *route.from, *route.to, links);
-        }
-    }
+    for (const bool unified : {false, true}) add_shape(zone, shapes_[unified ? 1 : 0], unified);
     zone.seal();
 }
 
-void Platform::set_machine(const MachineSpec& machine, std::int64_t state_bytes) {
+void Platform::add_shape(sg::NetZone& zone, Shape& shape, bool unified) {
+    MachineSpec machine;  // all of its memories limit
+    machine.unified_memory = unified;
+    machine.gpu.memory_bandwidth = machine.host.dram_bandwidth = 1;
+    const Topology topology = topology_of(machine, kMostDevices);
+    const auto link = [&](const std::string& name) {
+        return simgrid_names::add_link(zone, fmt::format("{}{}", name, unified ? " (unified)" : ""))
+            ->set_latency(0);
+    };
+    for (const Topology::OfMemory& one : topology.memories)
+        shape.memories.push_back(link("memory of " + memory_name(one.memory)));
+    shape.links.resize(topology.links.size());
+    for (std::size_t i = 0; i < topology.links.size(); ++i) {
+        BothWays& both = shape.links[i];
+        both.link = link("link of " + memory_name(topology.links[i].device));
+        // SimGrid bounds each flow by the bandwidth, which is therefore that of one direction.
+        both.link->set_sharing_policy(
+            sg::Link::SharingPolicy::NONLINEAR,
+            [&both](double one_way, int flows) { return flows > 1 ? both.total : one_way; });
+    }
+    for (std::size_t i = 0; i < shape.routes.size(); ++i) {
+        const Lane lane = Lane::at(i);
+        Route& route = shape.routes[lane];
+        route.rate = link(lane_name(lane));
+        route.from = simgrid_names::add_host(zone, route.rate->get_name() + " from");
+        route.to = simgrid_names::add_host(zone, route.rate->get_name() + " to");
+        std::vector<sg::LinkInRoute> crossed = {sg::LinkInRoute(route.rate)};
+        if (const std::optional<LaneEnds> ends = ends_of(lane)) {
+            const Topology::Route through = topology.route(ends->from, ends->to);
+            for (const std::size_t memory : through.memories)
+                crossed.emplace_back(shape.memories[memory]);
+            for (const std::size_t one : through.links) crossed.emplace_back(shape.links[one].link);
+        }
+        simgrid_names::add_route(zone, *route.from, *route.to, crossed);
+    }
+}
+
+sg::Host* Platform::actors_host() const { return shapes_[0].routes[Work::compute].from; }
+
+void Platform::set_machine(const MachineSpec& machine, int devices, std::int64_t state_bytes) {
+    if (devices > kMostDevices)
+        throw InternalError(fmt::format("a plan has lanes on {} devices, at most {} are simulated",
+                                        devices, kMostDevices));
     contention_ = machine.host.contention_of(state_bytes);
     unified_ = machine.unified_memory;
+    devices_ = devices;
     copy_weight_ = machine.host.copy_weight;
-    if (!contention_.empty()) {
-        both_ways_total_ = kUnlimited;
-        both_ways_->set_bandwidth(kUnlimited);
-        dram_->set_bandwidth(kUnlimited);
-    } else {
-        both_ways_total_ = machine.link.both_ways_total * copy_weight_;
-        both_ways_->set_bandwidth(
-            std::max(machine.link.host_to_device, machine.link.device_to_host) * copy_weight_);
-        dram_->set_bandwidth(machine.host.dram_bandwidth);
+    const bool measured = !contention_.empty();
+    const Topology topology = topology_of(machine, kMostDevices);
+    for (std::size_t i = 0; i < topology.memories.size(); ++i) {
+        const Topology::OfMemory& one = topology.memories[i];
+        if (one.bandwidth == 0) continue;
+        const bool is_host = one.memory == Tier::host;
+        const bool limits = !is_host || !measured || devices > 1;
+        // Flows of devices are counted in units of 1/copy_weight byte.
+        const double capacity = one.bandwidth * (is_host ? 1 : copy_weight_);
+        shape().memories[i]->set_bandwidth(limits ? capacity : kUnlimited);
     }
-    hbm_->set_bandwidth(machine.gpu.memory_bandwidth * copy_weight_);
+    for (std::size_t i = 0; i < topology.links.size(); ++i) {
+        const Topology::Link& one = topology.links[i];
+        BothWays& both = shape().links[i];
+        both.total = measured ? kUnlimited : one.both_ways * copy_weight_;
+        both.link->set_bandwidth(measured ? kUnlimited
+                                          : std::max(one.to_device, one.to_host) * copy_weight_);
+    }
 }
 
 double Platform::units_per_byte(Lane lane) const {
-    const bool over_link = lane == Lane::host_to_device || lane == Lane::device_to_host;
-    const bool on_device = lane == Lane::compute || lane == Lane::interconnect;
-    return over_link || (on_device && !unified_) ? copy_weight_ : 1;
+    const std::optional<LaneEnds> ends = ends_of(lane);
+    const bool on_device = ends && ends->cross(Tier::device);
+    return on_device && (ends->cross(Tier::host) || !unified_) ? copy_weight_ : 1;
 }
 
 void Platform::pass(Lane lane, const FlowDemand& demand) {
@@ -147,19 +171,24 @@ void Platform::share_rates() {
 
 std::optional<std::pair<Lane, double>> Platform::wrong_rate() {
     const auto alone = [this](Lane lane) { return route(lane).alone; };
-    const ActiveLanes active = {alone(Lane::compute) > 0, alone(Lane::host_to_device) > 0,
-                                alone(Lane::device_to_host) > 0,
-                                alone(Lane::optimizer) + alone(Lane::host)};
-    const LaneShares shares = contention_.shares(active);
-    const std::pair<Lane, double> of_lanes[] = {{Lane::host_to_device, shares.in},
-                                                {Lane::compute, shares.compute},
-                                                {Lane::device_to_host, shares.out},
-                                                {Lane::optimizer, shares.work},
-                                                {Lane::host, shares.work}};
-    for (const auto& [lane, share] : of_lanes) {
-        const Route& r = route(lane);
-        const double rate = r.alone * r.units * share;
-        if (r.alone > 0 && rate != r.rate_now) return std::pair(lane, rate);
+    double work = 0;
+    for (int device = 0; device < devices_; ++device)
+        work += alone({Work::optimizer, device}) + alone({Work::host, device});
+    for (int device = 0; device < devices_; ++device) {
+        const auto on = [device](Work of) { return Lane(of, device); };
+        const LaneShares shares =
+            contention_.shares({alone(on(Work::compute)) > 0, alone(on(Work::host_to_device)) > 0,
+                                alone(on(Work::device_to_host)) > 0, work});
+        const std::pair<Lane, double> of_lanes[] = {{on(Work::host_to_device), shares.in},
+                                                    {on(Work::compute), shares.compute},
+                                                    {on(Work::device_to_host), shares.out},
+                                                    {on(Work::optimizer), shares.work},
+                                                    {on(Work::host), shares.work}};
+        for (const auto& [lane, share] : of_lanes) {
+            const Route& r = route(lane);
+            const double rate = r.alone * r.units * share;
+            if (r.alone > 0 && rate != r.rate_now) return std::pair(lane, rate);
+        }
     }
     return std::nullopt;
 }

@@ -16,7 +16,7 @@ bool same_demand(const FlowDemand& a, const FlowDemand& b) {
 
 /// `b` is `length` operations after `a`. Each dependency has the same distance from both, or is the
 /// same operation.
-bool alike(const LaneWork& a, const LaneWork& b, std::size_t length) {
+bool alike(const LaneOperation& a, const LaneOperation& b, std::size_t length) {
     return a.lane == b.lane && same_demand(a.demand, b.demand) &&
            std::equal(a.waits_for.begin(), a.waits_for.end(), b.waits_for.begin(),
                       b.waits_for.end(), [&](const Dependency& x, const Dependency& y) {
@@ -42,7 +42,7 @@ std::vector<std::size_t> stretches(const StepProgram& program, bool of_passes) {
 }
 
 AlikeMicroBatches longest_row(const std::vector<std::size_t>& starts,
-                              const std::vector<LaneWork>& work) {
+                              const std::vector<LaneOperation>& work) {
     AlikeMicroBatches longest, row;
     for (std::size_t s = 1; s + 1 < starts.size(); ++s) {
         const std::size_t length = starts[s] - starts[s - 1];
@@ -129,18 +129,19 @@ class Repeat {
 }  // namespace
 
 AlikeMicroBatches alike_micro_batches(const StepProgram& program,
-                                      const std::vector<LaneWork>& work) {
+                                      const std::vector<LaneOperation>& work) {
     const AlikeMicroBatches of_layers = longest_row(stretches(program, false), work),
                             of_passes = longest_row(stretches(program, true), work);
     return of_passes.count * of_passes.length > 2 * of_layers.count * of_layers.length ? of_passes
                                                                                        : of_layers;
 }
 
-std::optional<std::vector<LaneWork>> with_fewer(const std::vector<LaneWork>& work,
-                                                const AlikeMicroBatches& alike, std::size_t keep) {
+std::optional<std::vector<LaneOperation>> with_fewer(const std::vector<LaneOperation>& work,
+                                                     const AlikeMicroBatches& alike,
+                                                     std::size_t keep) {
     const std::size_t removed = (alike.count - keep) * alike.length;
     const std::size_t from = alike.end() - removed, end = alike.end();
-    std::vector<LaneWork> out;
+    std::vector<LaneOperation> out;
     out.reserve(work.size() - removed);
     for (std::size_t i = 0; i < work.size(); ++i) {
         if (i >= from && i < end) continue;

@@ -27,12 +27,13 @@ struct AlikeMicroBatches {
 
 /// The longest row of equal micro-batches; count 0 if there is none. `work` is the program's.
 AlikeMicroBatches alike_micro_batches(const StepProgram& program,
-                                      const std::vector<LaneWork>& work);
+                                      const std::vector<LaneOperation>& work);
 
 /// The work without the last equal micro-batches beyond `keep`; empty if another operation waits
 /// for one of those.
-std::optional<std::vector<LaneWork>> with_fewer(const std::vector<LaneWork>& work,
-                                                const AlikeMicroBatches& alike, std::size_t keep);
+std::optional<std::vector<LaneOperation>> with_fewer(const std::vector<LaneOperation>& work,
+                                                     const AlikeMicroBatches& alike,
+                                                     std::size_t keep);
 
 /// A step's times with all micro-batches.
 struct WholeStep {

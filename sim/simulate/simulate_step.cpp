@@ -30,7 +30,7 @@ SimulatedStep result(const RunSteps& run) {
 
 /// Simulates `keep` of the equal micro-batches; empty if they do not repeat in every step, or the
 /// steps do not become steady.
-std::optional<SimulatedStep> from_fewer(const std::vector<LaneWork>& work,
+std::optional<SimulatedStep> from_fewer(const std::vector<LaneOperation>& work,
                                         const AlikeMicroBatches& alike, std::size_t keep,
                                         const MachineSpec& machine, const TrainingSpec& training) {
     const auto fewer = with_fewer(work, alike, keep);
@@ -51,7 +51,7 @@ std::optional<SimulatedStep> from_fewer(const std::vector<LaneWork>& work,
 
 SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
                        const TrainingSpec& training, Seconds worth) {
-    const std::vector<LaneWork> work = lane_work(plan.program, machine, training);
+    const std::vector<LaneOperation> work = lane_operations(plan.program, machine, training);
     const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
     constexpr std::size_t kFew[] = {8, 32};
     for (const std::size_t keep : kFew) {
@@ -68,9 +68,9 @@ SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
     SimulatedStep out = simulate(plan, machine, training, worth);
     if (out.ended_early()) return out;
     if (plan.program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
-    const auto compute =
-        std::find_if(plan.program.operations.begin(), plan.program.operations.end(),
-                     [](const Operation& operation) { return operation.lane == Lane::compute; });
+    const auto compute = std::find_if(
+        plan.program.operations.begin(), plan.program.operations.end(),
+        [](const Operation& operation) { return operation.lane.work == Work::compute; });
     const Seconds zero =
         out.operations[static_cast<std::size_t>(compute - plan.program.operations.begin())].start;
     for (OperationInterval& interval : out.operations)

@@ -15,8 +15,11 @@ constexpr Seconds kNever = -std::numeric_limits<double>::infinity();
 constexpr double kFewestAveraged =
     11;  ///< number of steps that an unsteady step averages, at least
 
-std::size_t at(Lane lane) { return static_cast<std::size_t>(lane); }
-bool is_copy(Lane lane) { return lane == Lane::host_to_device || lane == Lane::device_to_host; }
+bool is_copy(Lane lane) {
+    return lane.work == Work::host_to_device || lane.work == Work::device_to_host;
+}
+
+bool is_host_work(Lane lane) { return lane.work == Work::optimizer || lane.work == Work::host; }
 
 /// The work of a step on one lane.
 struct WorkOfLane {
@@ -25,17 +28,17 @@ struct WorkOfLane {
     double fastest = 0;      ///< bytes/s of its operations
     std::set<double> rates;  ///< of host work: the other lanes' shares depend on it
 };
-using LaneWorks = std::array<WorkOfLane, kLaneCount>;
+using LaneWorks = ByLane<WorkOfLane>;
 
 LaneWorks lane_works(const StepProgram& program, const std::vector<FlowDemand>& demands) {
-    LaneWorks works;
+    LaneWorks works(program.devices());
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const Lane lane = program.operations[i].lane;
-        WorkOfLane& work = works[at(lane)];
+        WorkOfLane& work = works[lane];
         work.alone += demands[i].alone();
         work.bytes += demands[i].bytes;
         work.fastest = std::max(work.fastest, demands[i].rate);
-        if (lane == Lane::optimizer || lane == Lane::host) work.rates.insert(demands[i].rate);
+        if (is_host_work(lane)) work.rates.insert(demands[i].rate);
     }
     return works;
 }
@@ -45,21 +48,24 @@ LaneWorks lane_works(const StepProgram& program, const std::vector<FlowDemand>& 
 class PathFromLastCompute {
   public:
     PathFromLastCompute(const StepProgram& program, const std::vector<FlowDemand>& demands)
-        : program_(program), demands_(demands), before_(demands.size(), kNever), now_(before_) {
-        lane_end_.fill(kNever);
+        : program_(program),
+          demands_(demands),
+          before_(demands.size(), kNever),
+          now_(before_),
+          lane_end_(program.devices(), kNever) {
         for (std::size_t i = 0; i < demands.size(); ++i)
-            if (program.operations[i].lane == Lane::compute) last_ = i;
+            if (program.operations[i].lane.work == Work::compute) last_ = i;
     }
 
     StepPaths walk() {
-        now_[last_] = lane_end_[at(Lane::compute)] = 0;
+        now_[last_] = lane_end_[Work::compute] = 0;
         for (std::size_t i = last_ + 1; i < now_.size(); ++i) run(i);
         before_ = now_;
         StepPaths paths;
         bool first = true;
         for (std::size_t i = 0; i < now_.size(); ++i) {
             const Seconds start = run(i);
-            if (first && program_.operations[i].lane == Lane::compute) {
+            if (first && program_.operations[i].lane.work == Work::compute) {
                 paths.to_first_compute = std::max(0.0, start);
                 first = false;
             }
@@ -71,42 +77,40 @@ class PathFromLastCompute {
   private:
     Seconds run(std::size_t i) {
         const Operation& operation = program_.operations[i];
-        Seconds start = lane_end_[at(operation.lane)];
+        Seconds start = lane_end_[operation.lane];
         for (const Dependency& wait : operation.waits_for)
             start = std::max(
                 start,
                 (wait.previous_step ? before_ : now_)[static_cast<std::size_t>(wait.operation)]);
-        lane_end_[at(operation.lane)] = now_[i] = start + demands_[i].alone();
+        lane_end_[operation.lane] = now_[i] = start + demands_[i].alone();
         return start;
     }
 
     const StepProgram& program_;
     const std::vector<FlowDemand>& demands_;
     std::vector<Seconds> before_, now_;
-    std::array<Seconds, kLaneCount> lane_end_;
+    ByLane<Seconds> lane_end_;
     std::size_t last_ = 0;
 };
-
-bool is_host_work(Lane lane) { return lane == Lane::optimizer || lane == Lane::host; }
 
 /// Host memory traffic per byte of a lane; 0 for other lanes, which keeps the bound a lower bound.
 double dram_of(Lane lane, const MachineSpec& machine) {
     if (is_copy(lane)) return machine.host.copy_weight;
-    return is_host_work(lane) || (machine.unified_memory && lane == Lane::compute) ? 1 : 0;
+    return is_host_work(lane) || (machine.unified_memory && lane.work == Work::compute) ? 1 : 0;
 }
 
-/// The longest lane, and all device memory traffic.
+/// The longest lane, and all traffic of a device's memory.
 Seconds resource_bound(const LaneWorks& works, const MachineSpec& machine) {
-    double hbm = 0;
-    Seconds longest_lane = 0;
-    for (int i = 0; i < kLaneCount; ++i) {
-        const Lane lane = static_cast<Lane>(i);
-        const WorkOfLane& work = works[at(lane)];
-        longest_lane = std::max(longest_lane, work.alone);
-        if (lane == Lane::compute || is_copy(lane)) hbm += work.bytes;
+    std::vector<double> hbm(works.size() / kWorkCount, 0);
+    Seconds longest = 0;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        const Lane lane = Lane::at(i);
+        longest = std::max(longest, works[lane].alone);
+        if (lane.work == Work::compute || is_copy(lane))
+            hbm[static_cast<std::size_t>(lane.device)] += works[lane].bytes;
     }
-    if (machine.unified_memory) return longest_lane;
-    return std::max(longest_lane, hbm / machine.gpu.memory_bandwidth);
+    if (machine.unified_memory) return longest;
+    return std::max(longest, *std::ranges::max_element(hbm) / machine.gpu.memory_bandwidth);
 }
 
 /// Energy of kernels beyond the power limit, and how fast a lower clock saves it.
@@ -122,7 +126,7 @@ PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& 
     std::optional<Seconds> least;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const KernelCost& cost = demands[i].kernels;
-        if (program.operations[i].lane != Lane::compute || cost.seconds <= 0) continue;
+        if (program.operations[i].lane.work != Work::compute || cost.seconds <= 0) continue;
         const double beyond = cost.joules - clock.limit_w * cost.seconds;
         const Seconds longer = cost.at_limit - cost.seconds;
         const double saved = cost.joules * (1 - clock.energy_share) + clock.limit_w * longer;
@@ -139,6 +143,7 @@ PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& 
     return debt;
 }
 
+/// Of the first device and the host; other devices make no step shorter.
 class FluidBound {
   public:
     FluidBound(const LaneWorks& works, const MachineSpec& machine, const TrainingSpec& training)
@@ -155,7 +160,7 @@ class FluidBound {
         lower_clock.progress[kPower] = debt.per_joule > 0 ? 1 / debt.per_joule : 0;
         modes.push_back(lower_clock);
         std::vector<double> work(kKinds, 0);
-        for (std::size_t i = 0; i < kLanes.size(); ++i) work[i] = works_[at(kLanes[i])].alone;
+        for (std::size_t i = 0; i < kLanes.size(); ++i) work[i] = works_[kLanes[i]].alone;
         work[kRest] = rest;
         work[kPower] = debt.joules;
         if (contention_.empty()) {
@@ -167,12 +172,12 @@ class FluidBound {
     }
 
   private:
-    static constexpr std::array kLanes = {Lane::compute, Lane::host_to_device, Lane::device_to_host,
-                                          Lane::optimizer, Lane::host};
+    static constexpr std::array<Lane, 5> kLanes = {
+        Work::compute, Work::host_to_device, Work::device_to_host, Work::optimizer, Work::host};
     static constexpr std::size_t kCompute = 0, kIn = 1, kOut = 2, kOptimizer = 3, kHost = 4;
     static constexpr std::size_t kRest = 5, kPower = 6, kBytes = 7, kDram = 8, kKinds = 9;
 
-    const WorkOfLane& of(std::size_t lane) const { return works_[at(kLanes[lane])]; }
+    const WorkOfLane& of(std::size_t lane) const { return works_[kLanes[lane]]; }
     static bool has(int set, std::size_t lane) { return ((set >> lane) & 1) != 0; }
     bool has_work(int set) const {
         for (std::size_t lane = 0; lane < kLanes.size(); ++lane)
@@ -246,7 +251,7 @@ StepBounds step_bounds(const StepProgram& program, const std::vector<FlowDemand>
 Seconds compute_bound(const StepProgram& program, std::vector<FlowDemand> demands,
                       const MachineSpec& machine, const TrainingSpec& training) {
     for (std::size_t i = 0; i < demands.size(); ++i)
-        if (program.operations[i].lane != Lane::compute) demands[i].bytes = 0;
+        if (program.operations[i].lane.work != Work::compute) demands[i].bytes = 0;
     return step_bounds(program, demands, machine, training).at_least();
 }
 

@@ -11,15 +11,15 @@
 namespace sluice {
 
 /// The data of an operation that a simulation uses.
-struct LaneWork {
-    Lane lane = Lane::compute;
+struct LaneOperation {
+    Lane lane;
     std::vector<Dependency> waits_for;
     FlowDemand demand;
 };
 
 /// In the program's order.
-std::vector<LaneWork> lane_work(const StepProgram& program, const MachineSpec& machine,
-                                const TrainingSpec& training);
+std::vector<LaneOperation> lane_operations(const StepProgram& program, const MachineSpec& machine,
+                                           const TrainingSpec& training);
 
 /// Steps that ran; the last one only in part.
 struct RunSteps {
@@ -37,7 +37,7 @@ inline constexpr double kSteady = 1e-9;  ///< relative difference of two times t
 
 /// Runs until the step time is steady, or until the most steps have run, or after a step that took
 /// longer than `worth`. See simulate_step().
-RunSteps run_steps(const std::vector<LaneWork>& work, const MachineSpec& machine,
+RunSteps run_steps(const std::vector<LaneOperation>& work, const MachineSpec& machine,
                    const TrainingSpec& training,
                    Seconds worth = std::numeric_limits<Seconds>::infinity());
 

@@ -60,12 +60,11 @@ class Windows {
         const std::int64_t before = part_of(position - 1);
         return part_of(position) == before ? before : before + 1;
     }
-    bool computes(std::size_t i) const { return program_.operations[i].lane == Lane::compute; }
+    bool computes(std::size_t i) const { return program_.operations[i].lane.work == Work::compute; }
 
     /// The compute operation that follows the last one that must have ended.
     void find_after() {
-        std::array<std::int64_t, kLaneCount> of_lane;
-        of_lane.fill(-2 * count_);
+        ByLane<std::int64_t> of_lane(program_.devices(), -2 * count_);
         for (std::size_t i = 0; i < after_.size(); ++i)
             if (!computes(i)) lane(of_lane, i) = after_[i] - count_;
         for (std::size_t i = 0; i < after_.size(); ++i) {
@@ -80,8 +79,7 @@ class Windows {
     }
     /// The first compute operation that must wait for it.
     void find_before() {
-        std::array<std::int64_t, kLaneCount> of_lane;
-        of_lane.fill(2 * count_);
+        ByLane<std::int64_t> of_lane(program_.devices(), 2 * count_);
         for (std::size_t i = before_.size(); i-- > 0;)
             if (!computes(i)) lane(of_lane, i) = before_[i] + count_;
         std::vector<std::int64_t> waiting(before_.size(), 2 * count_);
@@ -107,9 +105,8 @@ class Windows {
                 }
         }
     }
-    template <typename OfLane>
-    std::int64_t& lane(OfLane& of_lane, std::size_t i) const {
-        return of_lane[static_cast<std::size_t>(program_.operations[i].lane)];
+    std::int64_t& lane(ByLane<std::int64_t>& of_lane, std::size_t i) const {
+        return of_lane[program_.operations[i].lane];
     }
 
     const StepProgram& program_;

@@ -17,8 +17,8 @@ inline constexpr unsigned kStepParts = 3;
 using StepParts = unsigned;
 
 struct StepWork {
-    static constexpr std::array kLanes = {Lane::compute, Lane::host_to_device, Lane::device_to_host,
-                                          Lane::optimizer, Lane::host};
+    static constexpr std::array<Lane, 5> kLanes = {
+        Work::compute, Work::host_to_device, Work::device_to_host, Work::optimizer, Work::host};
     struct OfLane {
         /// By StepParts; alone, and the GPU at its power limit.
         std::array<Seconds, 1u << kStepParts> seconds{};

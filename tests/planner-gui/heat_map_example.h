@@ -16,8 +16,8 @@ inline ScenarioValue example_cell(std::int64_t tokens_per_s, Bytes host) {
     cell.step = 2;
     cell.asked.training.batch = 2 * tokens_per_s;
     cell.asked.training.sequence = 1;
-    cell.fit.device.peak.bytes = cell.fit.device.usable = 20'000'000'000;
-    cell.fit.host.peak.bytes = cell.fit.host.usable = host;
+    cell.fit.device().peak.bytes = cell.fit.device().usable = 20'000'000'000;
+    cell.fit.host().peak.bytes = cell.fit.host().usable = host;
     cell.usd_per_million_tokens = 5.0 / 3600 / static_cast<double>(tokens_per_s) * 1e6;
     cell.bound_by = cell.bottleneck = "GPU compute";
     return cell;
@@ -31,8 +31,8 @@ inline HeatMap example_map() {
     map.set_cell({1, 0}, example_cell(3000, 60'000'000'000));
     map.set_cell({0, 1}, example_cell(2000, 70'000'000'000));
     ScenarioValue large = example_cell(4000, 250'000'000'000);
-    large.fit.host.usable = 238'600'000'000;
-    large.fit.device.usable = 19'000'000'000;
+    large.fit.host().usable = 238'600'000'000;
+    large.fit.device().usable = 19'000'000'000;
     large.shortages = {
         {"host", 250'000'000'000, 238'600'000'000, MemoryKind::optimizer_state, 120'000'000'000}};
     map.set_cell({2, 0}, large);

@@ -14,8 +14,8 @@ inline MachineSystem example_row(const std::string& machine, double tokens_per_s
     value.step = 8000 / tokens_per_s;
     value.step_low = 0.9 * value.step;
     value.step_high = 1.25 * value.step;
-    value.fit.device.peak.bytes = value.fit.device.usable = 20'000'000'000;
-    value.fit.host.peak.bytes = value.fit.host.usable = 100'000'000'000;
+    value.fit.device().peak.bytes = value.fit.device().usable = 20'000'000'000;
+    value.fit.host().peak.bytes = value.fit.host().usable = 100'000'000'000;
     value.usd_per_hour = usd_per_hour;
     value.usd_per_million_tokens = usd_per_hour / 3600 / tokens_per_s * 1e6;
     value.price_of = "a cloud, rented";
@@ -24,7 +24,7 @@ inline MachineSystem example_row(const std::string& machine, double tokens_per_s
 
 /// With too little host memory.
 inline MachineSystem does_not_fit(MachineSystem row) {
-    row.value.fit.host.usable = 64'000'000'000;
+    row.value.fit.host().usable = 64'000'000'000;
     row.value.shortages = {
         {"host", 100'000'000'000, 64'000'000'000, MemoryKind::optimizer_state, 80'000'000'000}};
     return row;

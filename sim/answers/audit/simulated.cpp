@@ -106,8 +106,8 @@ Finding fits_finding(const Claim& claim, const std::optional<TrainingSpec>& trai
         return {training->state_bytes == 12 ? Verdict::possible : Verdict::doubtful, "simulated",
                 fmt::format("fits{}{}: device {}, host {}", states_words(*training),
                             changes_words(step.changes),
-                            format_bytes(step.report.plan.fit.device.peak.bytes),
-                            format_bytes(step.report.plan.fit.host.peak.bytes)),
+                            format_bytes(step.report.plan.fit.device().peak.bytes),
+                            format_bytes(step.report.plan.fit.host().peak.bytes)),
                 training->state_bytes == 12 ? "" : "smaller states than fp32 moments"};
     }
     TrainingSpec asked = claim.training;
@@ -217,8 +217,7 @@ std::optional<BusyAt> busy_at(const Claim& claim, std::int64_t batch) {
         const auto step = fitting_step(claim, training, false);
         if (!step) return std::nullopt;
         const Prediction& r = step->report;
-        const double share =
-            r.step.lanes[static_cast<std::size_t>(Lane::compute)].busy / r.step.seconds;
+        const double share = r.step.lane(Work::compute).busy / r.step.seconds;
         out.miss += std::max({0.0, busy.low - share, share - busy.high});
         out.shares += fmt::format("{}{}{}{}", out.shares.empty() ? "" : ", ", format_percent(share),
                                   busy.settings.empty() ? "" : " with ", busy.settings);

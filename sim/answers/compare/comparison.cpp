@@ -66,7 +66,7 @@ ComparedSystem compare_one(const ModelSpec& model, const MachineSpec& machine,
     if (const auto fitting =
             plan.fit.fits() ? std::nullopt : whole_batch_that_fits(model, machine, training)) {
         const Fit& fit = plan.fit;
-        out.short_of_whole_batch = (machine.unified_memory ? fit.host : fit.device).shortfall();
+        out.short_of_whole_batch = (machine.unified_memory ? fit.host() : fit.device()).shortfall();
         training = *fitting;
         plan = planned_step(plan_step(model, machine, training), machine, training);
     }

@@ -83,7 +83,7 @@ NodeShare share_of_owned(const Prediction& r, MachineSpec machine,
     if (payment && payment->paid && out.nodes() == 1) out.node_gpus = payment->paid->gpus;
     machine.host.node_memory = machine.host.memory_capacity;
     out.host_memory =
-        memory_share(r.plan.fit.host.peak.bytes, r.asked.training, machine).host_memory;
+        memory_share(r.plan.fit.host().peak.bytes, r.asked.training, machine).host_memory;
     return out;
 }
 
@@ -96,7 +96,7 @@ void say_what_is_paid_for(CostAnswer& answer, const Prediction& r, const Machine
             answer.assumptions.push_back(fmt::format(
                 "how many GPUs share the host is not known, so only the GPUs are paid for, "
                 "although the step uses {} of host memory; give --set host.gpus=NUMBER",
-                format_bytes(static_cast<double>(r.plan.fit.host.peak.bytes))));
+                format_bytes(static_cast<double>(r.plan.fit.host().peak.bytes))));
         return;
     }
     if (share.node_gpus == 1) return;

@@ -101,7 +101,8 @@ void add_calibrated(StepEnergy& energy, const TimedPlan& report, const MachineSp
         for (const std::int32_t list : operation.kernels)
             add_kernels(energy, report.plan.program.kernel_lists[static_cast<std::size_t>(list)],
                         machine.gpu);
-        if (operation.lane == Lane::host_to_device || operation.lane == Lane::device_to_host)
+        if (operation.lane.work == Work::host_to_device ||
+            operation.lane.work == Work::device_to_host)
             link_bytes += operation.link_bytes;
     }
     energy.copies = power.copy_joules_per_byte * link_bytes;
@@ -148,7 +149,7 @@ StepEnergy step_energy(const TimedPlan& report, const MachineSpec& machine, cons
     if (power.calibrated) {
         add_calibrated(energy, report, machine, power);
     } else {
-        const Seconds computes = report.step.lane(Lane::compute).busy;
+        const Seconds computes = report.step.lane(Work::compute).busy;
         energy.least = energy.idle + (power.busy_w - power.idle_w) * computes;
         energy.busy =
             std::min(kMostOfDatasheet * energy.least, power.busy_w * report.step.seconds) -

@@ -87,7 +87,7 @@ std::optional<FullNode> full_node(const Prediction& report, const MachineSpec& m
     share.node_gpus = own_gpus.value_or(share.node_gpus);
     if (share.node_gpus <= 1) return std::nullopt;
     // A host with less memory than the node has as it is sold holds fewer jobs.
-    const Fit::OfTier& host = report.plan.fit.host;
+    const Fit::OfMemory& host = report.plan.fit.host();
     share.host_memory = std::max(
         share.host_memory, static_cast<double>(host.peak.bytes) / static_cast<double>(host.usable));
     FullNode out;

@@ -20,18 +20,18 @@ constexpr double kNearEnough = 1 + kLeastGain;  // factor on the step time with 
 constexpr std::size_t kMostOperations = 3000;   // of a plan, which is simulated some tens of times
 
 Parts parts_of(Lane lane) {
-    switch (lane) {
-        case Lane::host_to_device:
+    switch (lane.work) {
+        case Work::host_to_device:
             return part::to_device;
-        case Lane::device_to_host:
+        case Work::device_to_host:
             return part::to_host;
-        case Lane::interconnect:
+        case Work::interconnect:
             return part::interconnect;
-        case Lane::python:
+        case Work::python:
             return part::python;
-        case Lane::storage_read:
+        case Work::storage_read:
             return part::storage_read;
-        case Lane::storage_write:
+        case Work::storage_write:
             return part::storage_write;
         default:
             return part::processor;
@@ -78,14 +78,14 @@ class RemedySearch {
     }
 
     double rate_now(Lane lane) const {
-        switch (lane) {
-            case Lane::host_to_device:
+        switch (lane.work) {
+            case Work::host_to_device:
                 return machine_.link.host_to_device;
-            case Lane::device_to_host:
+            case Work::device_to_host:
                 return machine_.link.device_to_host;
-            case Lane::storage_read:
+            case Work::storage_read:
                 return machine_.storage.read;
-            case Lane::storage_write:
+            case Work::storage_write:
                 return machine_.storage.write;
             default:
                 return 0;
@@ -99,7 +99,7 @@ class RemedySearch {
 /// Memory that the host could have more of, if it is short.
 MachineSpec with_most_host_memory(const MachineSpec& machine, const TimedPlan& timed) {
     MachineSpec out = machine;
-    const bool helps = timed.plan.fit.host.shortfall() > 0 &&
+    const bool helps = timed.plan.fit.host().shortfall() > 0 &&
                        timed.asked.training.host_budget_bytes == 0 && !machine.unified_memory;
     const Bytes most = machine.host.memory_capacity_most;
     if (helps) out.host.memory_capacity = most > 0 ? most : std::numeric_limits<Bytes>::max() / 2;
@@ -124,11 +124,11 @@ StepAdvice find_suggestions(const TimedPlan& timed, const ModelSpec& model,
     const auto add_nearest = [&](const MachineSpec& on, bool with_memory) {
         for (const FittingTraining& change :
              nearest_fits(model, on, asked, kMostSuggestions, [] { begin_simulation(); })) {
-            const Bytes host_peak = change.fit.host.peak.bytes;
+            const Bytes host_peak = change.fit.host().peak.bytes;
             std::vector<Setting> settings = changed_settings(asked, change.training);
             if (with_memory) settings.insert(settings.begin(), host_memory_for(host_peak, machine));
             out.suggestions.push_back(
-                {std::move(settings), change.training, change.fit.device.peak.bytes, host_peak});
+                {std::move(settings), change.training, change.fit.device().peak.bytes, host_peak});
         }
     };
     add_nearest(machine, false);
@@ -136,17 +136,17 @@ StepAdvice find_suggestions(const TimedPlan& timed, const ModelSpec& model,
     const Fit& fit = timed.plan.fit;
     if (larger.host.memory_capacity > machine.host.memory_capacity) {
         const Bytes room = larger.host.memory_capacity - machine.host.system_reserve;
-        if (fit.device.shortfall() == 0 && fit.host.peak.bytes <= room)
-            out.suggestions.push_back({{host_memory_for(fit.host.peak.bytes, machine)},
+        if (fit.device().shortfall() == 0 && fit.host().peak.bytes <= room)
+            out.suggestions.push_back({{host_memory_for(fit.host().peak.bytes, machine)},
                                        asked,
-                                       fit.device.peak.bytes,
-                                       fit.host.peak.bytes});
+                                       fit.device().peak.bytes,
+                                       fit.host().peak.bytes});
         else if (out.suggestions.empty())
             add_nearest(larger, true);
     }
     if (out.suggestions.empty())
         out.no_suggestion = {fits_by_token(model, larger, asked),
-                             fit.host.shortfall() > 0 ? larger.host.memory_capacity_most : 0};
+                             fit.host().shortfall() > 0 ? larger.host.memory_capacity_most : 0};
     return out;
 }
 
@@ -154,11 +154,10 @@ std::vector<Remedy> find_remedies(const TimedPlan& timed, const MachineSpec& mac
     std::vector<Remedy> out;
     if (timed.plan.program.operations.size() > kMostOperations) return out;
     const RemedySearch search(timed, machine);
-    for (const Lane lane :
-         {Lane::host_to_device, Lane::device_to_host, Lane::optimizer, Lane::host,
-          Lane::interconnect, Lane::storage_read, Lane::storage_write, Lane::python})
-        if (timed.step.critical_shares[static_cast<std::size_t>(lane)] >= kWorthHiding)
-            out.push_back(search.find(lane));
+    for (const Lane lane : std::initializer_list<Lane>{
+             Work::host_to_device, Work::device_to_host, Work::optimizer, Work::host,
+             Work::interconnect, Work::storage_read, Work::storage_write, Work::python})
+        if (timed.step.critical_shares[lane] >= kWorthHiding) out.push_back(search.find(lane));
     return out;
 }
 

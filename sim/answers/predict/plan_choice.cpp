@@ -102,7 +102,7 @@ class PlanSearch {
     }
     MemoryLimits limits(const TrainingSpec& base) const {
         const auto most = [&](Tier tier) {
-            const Fit::OfTier of{{}, usable_memory(machine_, base, tier)};
+            const Fit::OfMemory of{tier, {}, usable_memory(machine_, base, tier)};
             return space_.leaves_room() ? of.room() : static_cast<double>(of.usable);
         };
         return {most(Tier::device), most(Tier::host)};

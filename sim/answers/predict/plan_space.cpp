@@ -46,11 +46,11 @@ std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     std::optional<StepPlan> plan = this->plan(training);
     if (!plan) return std::nullopt;
     const Fit fit = check_fit(*plan, machine_, training, Gaps::until_it_fits);
-    const Fit::OfTier& filled = machine_.unified_memory ? fit.host : fit.device;
+    const Fit::OfMemory& filled = machine_.unified_memory ? fit.host() : fit.device();
     Planned out{training, *std::move(plan)};
     out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
     out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
-    out.host_peak = fit.host.peak.bytes;
+    out.host_peak = fit.host().peak.bytes;
     return out;
 }
 

@@ -21,23 +21,23 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
     const std::vector<FlowDemand> demands = operation_demands(program, machine, training);
     double hbm = 0, dram = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        const Lane lane = program.operations[i].lane;
-        const bool copies = lane == Lane::host_to_device || lane == Lane::device_to_host;
-        const bool on_device = lane == Lane::compute || lane == Lane::interconnect;
+        const Work lane = program.operations[i].lane.work;
+        const bool copies = lane == Work::host_to_device || lane == Work::device_to_host;
+        const bool on_device = lane == Work::compute || lane == Work::interconnect;
         if (on_device || copies) hbm += demands[i].bytes;
         if (!on_device) dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
     }
     const Seconds seconds = step.seconds;
     return {
-        {Resource::gpu_compute, step.lane(Lane::compute).busy / seconds},
+        {Resource::gpu_compute, step.lane(Work::compute).busy / seconds},
         {Resource::hbm, hbm / machine.gpu.memory_bandwidth / seconds},
         {Resource::host_to_device,
-         step.lane(Lane::host_to_device).bytes / machine.link.host_to_device / seconds},
+         step.lane(Work::host_to_device).bytes / machine.link.host_to_device / seconds},
         {Resource::device_to_host,
-         step.lane(Lane::device_to_host).bytes / machine.link.device_to_host / seconds},
+         step.lane(Work::device_to_host).bytes / machine.link.device_to_host / seconds},
         {Resource::host_dram, dram / machine.host.dram_bandwidth / seconds},
         {Resource::optimizer_threads,
-         std::min(1.0, (step.lane(Lane::optimizer).busy + step.lane(Lane::host).busy) / seconds)},
+         std::min(1.0, (step.lane(Work::optimizer).busy + step.lane(Work::host).busy) / seconds)},
     };
 }
 

@@ -62,7 +62,7 @@ struct FasterLane {
 
 /// The remedy for a lane that compute waits for.
 struct Remedy {
-    Lane lane = Lane::compute;
+    Lane lane;
     std::optional<FasterLane> faster;  ///< empty: alone it gains less than kLeastGain
 };
 inline constexpr double kLeastGain = 0.02;

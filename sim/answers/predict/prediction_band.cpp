@@ -55,10 +55,11 @@ RateRange host_of_others(const RateRanges& ranges) {
 }
 
 bool uses_storage(const StepProgram& program) {
-    return std::any_of(
-        program.operations.begin(), program.operations.end(), [](const Operation& operation) {
-            return operation.lane == Lane::storage_read || operation.lane == Lane::storage_write;
-        });
+    return std::any_of(program.operations.begin(), program.operations.end(),
+                       [](const Operation& operation) {
+                           return operation.lane.work == Work::storage_read ||
+                                  operation.lane.work == Work::storage_write;
+                       });
 }
 
 /// The GPUs between which the plan has collectives; one GPU if it has none.

@@ -62,7 +62,7 @@ class AheadSearch {
     /// More than a GPU's part of the host's memory may be billed.
     Bytes most_host(const TrainingSpec& training) const {
         const auto all = static_cast<double>(machine_.host.memory_capacity);
-        return std::max(fit(training).host.peak.bytes,
+        return std::max(fit(training).host().peak.bytes,
                         static_cast<Bytes>(all / std::max(1.0, machine_.host.gpus)));
     }
 

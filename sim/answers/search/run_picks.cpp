@@ -125,11 +125,10 @@ std::vector<std::size_t> near_misses(const std::vector<RunWay>& ways) {
     std::ranges::stable_sort(out, {}, [&](std::size_t i) {
         const Prediction& report = ways[i].answer->report();
         double most = 0;  // over what the memory offers
-        for (const Fit::OfTier* const tier :
-             {&report.plan.fit.device, &report.plan.fit.host, &report.plan.fit.storage})
-            if (tier->shortfall() > 0)
-                most = std::max(most, static_cast<double>(tier->peak.bytes) /
-                                          std::max(1.0, static_cast<double>(tier->usable)));
+        for (const Fit::OfMemory& one : report.plan.fit.memories)
+            if (one.shortfall() > 0)
+                most = std::max(most, static_cast<double>(one.peak.bytes) /
+                                          std::max(1.0, static_cast<double>(one.usable)));
         return std::tuple(!ways[i].owned, report.advice.suggestions.empty(), most);
     });
     out.resize(std::min(out.size(), kMost));

@@ -164,12 +164,12 @@ SearchRow bound_scenario(const GridPoint& point) {
     try {
         const StepPlan plan = plan_of(point);
         const Fit fit = check_fit(plan, *point.machine, point.training);
-        row.device_peak = fit.device.peak.bytes;
-        row.host_peak = fit.host.peak.bytes;
-        row.storage_peak = fit.storage.peak.bytes;
-        row.device_short = fit.device.shortfall();
-        row.host_short = fit.host.shortfall();
-        row.storage_short = fit.storage.shortfall();
+        row.device_peak = fit.device().peak.bytes;
+        row.host_peak = fit.host().peak.bytes;
+        row.storage_peak = fit.storage().peak.bytes;
+        row.device_short = fit.device().shortfall();
+        row.host_short = fit.host().shortfall();
+        row.storage_short = fit.storage().shortfall();
         row.state = fit.fits() ? RowState::bounded : RowState::too_large;
         if (!fit.fits()) return row;
         row.at_least = step_bounds(plan.program,

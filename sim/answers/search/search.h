@@ -38,7 +38,7 @@ struct SearchRow {
     // Set if simulated.
     Seconds step = 0;
     Seconds step_low = 0, step_high = 0;  ///< 5 and 95%; 0 without a band
-    Lane bottleneck = Lane::compute;
+    Lane bottleneck = Work::compute;
 
     bool fits() const { return state == RowState::bounded || state == RowState::simulated; }
     bool has_band() const { return step_high > 0; }

@@ -37,7 +37,7 @@ void check_operations(const MeasuredRun& run, const StepProgram& executed) {
     for (std::size_t i = 0; i < planned.size(); ++i) {
         const MeasuredOperation& row = run.operations[i];
         const std::string label = operation_label(planned[i], run.model.layer_count());
-        const char* lane = lane_name(planned[i].lane);
+        const std::string lane = lane_name(planned[i].lane);
         if (row.label == label && row.lane == lane && row.micro_batch == planned[i].micro_batch)
             continue;
         throw InputError(fmt::format(
@@ -65,7 +65,7 @@ TimedPlan measured_step(const MeasuredRun& run, const Prediction& predicted,
 
 /// Device buffers in fp32 are twice as large as the plan, which is for bf16.
 Bytes device_memory(const MeasuredRun& run, const Prediction& predicted) {
-    const Bytes planned = predicted.plan.fit.device.peak.bytes;
+    const Bytes planned = predicted.plan.fit.device().peak.bytes;
     return run.activations == Precision::fp32 ? 2 * planned : planned;
 }
 
@@ -122,7 +122,7 @@ const OperationInterval& first_of(const TimedPlan& report, OperationKind kind) {
 Seconds compute_ends(const TimedPlan& report) {
     Seconds end = 0;
     for (std::size_t i = 0; i < report.step.intervals.size(); ++i)
-        if (report.plan.program.operations[i].lane == Lane::compute)
+        if (report.plan.program.operations[i].lane.work == Work::compute)
             end = std::max(end, report.step.intervals[i].end);
     return end;
 }

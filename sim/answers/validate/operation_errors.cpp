@@ -100,8 +100,9 @@ OperationErrors operation_errors(std::span<const RunComparison> runs, std::size_
         kind.explained /= out.runs;
         kind.explained_absolute /= out.runs;
     }
-    std::stable_sort(out.kinds.begin(), out.kinds.end(),
-                     [](const KindError& a, const KindError& b) { return a.lane < b.lane; });
+    std::stable_sort(
+        out.kinds.begin(), out.kinds.end(),
+        [](const KindError& a, const KindError& b) { return a.lane.index() < b.lane.index(); });
     std::stable_sort(all.begin(), all.end(), [](const OperationError& a, const OperationError& b) {
         return std::abs(a.predicted - a.measured) > std::abs(b.predicted - b.measured);
     });

@@ -20,7 +20,7 @@ std::vector<Seconds> explained_seconds(const StepProgram& program,
 
 /// All operations of a kind on one lane, in one run or several.
 struct KindError {
-    Lane lane = Lane::compute;
+    Lane lane;
     OperationKind kind = OperationKind::forward;
     int operations = 0;
     Seconds measured = 0, predicted = 0;  ///< durations, summed

@@ -165,7 +165,7 @@ PublishedComparison compare_row(PublishedRow row) {
     out.row = std::move(row);
     out.predicted = predict_row(out.row);
     if (out.row.speed_kind != nullptr) out.predicted_speed = out.row.speed_kind->of(out.predicted);
-    out.predicted_device = out.predicted.plan.fit.device.peak.bytes;
+    out.predicted_device = out.predicted.plan.fit.device().peak.bytes;
     out.predicted_host = out.predicted.plan.memory.host_between_steps;
     out.predicted_fits = out.predicted.plan.fit.fits();
     return out;

@@ -9,8 +9,7 @@ void place_coded(const ModelSpec&, const TrainingSpec& t, Placement& p) {
     for (int layer = 0; layer < p.sections.layers; ++layer) {
         Home& weights = p.home(layer, Plane::weights);
         if (t.streams_codes() && weights.on_host()) weights.form = Form::e4m3;
-        if (layer < t.weight_code_layers)
-            p.home(layer, Plane::codes) = {Home::At::device, Form::e4m3};
+        if (layer < t.weight_code_layers) p.home(layer, Plane::codes) = {Tier::device, Form::e4m3};
     }
 }
 

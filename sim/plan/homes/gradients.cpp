@@ -18,7 +18,7 @@ void place_gradients(const ModelSpec& model, const TrainingSpec& t, Placement& p
                               !update.beside_forward && section != p.sections.embedding() &&
                               !(section == p.sections.head() && model.tied_embeddings);
         Home& home = p.home(section, Plane::gradient);
-        home.at = update.by == Updater::By::gpu ? Home::At::device : Home::At::host;
+        home.memory = update.by == Updater::By::gpu ? Tier::device : Tier::host;
         if (!p.sections.is_layer(section) || (home.on_device() && update.after_norm)) continue;
         home.device_places = static_cast<std::int32_t>(t.gradient_slabs);
         home.turn = section;

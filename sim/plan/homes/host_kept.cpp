@@ -16,7 +16,7 @@ void place_host_kept(const ModelSpec& model, const TrainingSpec& t, Placement& p
         const std::int32_t turn = p.kept_on_host++;
         for (const Plane plane : {Plane::kept_attention, Plane::kept_feed_forward}) {
             Home& home = p.home(layer, plane);
-            home.at = Home::At::host, home.device_places = 2;
+            home.memory = Tier::host, home.device_places = 2;
             home.turn = home.host_place = turn;
         }
     }

@@ -14,7 +14,7 @@ void place_inputs(const ModelSpec&, const TrainingSpec& t, Placement& p) {
         const bool saved = !t.saves_half() || layer % 2 == 0;
         // Where half of them are saved, the last one is still there when backward needs it.
         const bool leaves = on_host && saved && (!t.saves_half() || layer + 2 < p.sections.layers);
-        if (saved) home.at = leaves ? Home::At::host : Home::At::device;
+        if (saved) home.memory = leaves ? Tier::host : Tier::device;
         if (on_host)
             home.device_places = 2;
         else if (!saved)

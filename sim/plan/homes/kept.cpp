@@ -12,7 +12,8 @@ void place_kept(const ModelSpec& model, const TrainingSpec& t, Placement& p) {
         // A number of gate and up takes so many bits wherever it is kept.
         Home& kept = p.home(layer, Plane::kept_feed_forward);
         if (t.kept_bits == 8) kept.form = Form::codes_8_bit;
-        if (layer >= first) kept.at = p.home(layer, Plane::kept_attention).at = Home::At::device;
+        if (layer >= first)
+            kept.memory = p.home(layer, Plane::kept_attention).memory = Tier::device;
     }
 }
 

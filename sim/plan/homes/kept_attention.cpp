@@ -9,12 +9,12 @@ void place_kept_attention(const ModelSpec& model, const TrainingSpec& t, Placeme
     for (int layer = 0; layer < layers; ++layer) {
         // The order in which layers lose the output: where half of the inputs are saved, attention
         // of a layer that has one would run twice more.
-        const bool saved = p.home(layer, Plane::input).at != Home::At::nowhere;
+        const bool saved = p.home(layer, Plane::input).exists();
         const int rank = t.saves_half() ? layer / 2 + (saved ? layers / 2 : 0) : layer;
         Home& home = p.home(layer, Plane::kept_attention);
-        if (home.at == Home::At::nowhere &&
+        if (!home.exists() &&
             (t.recompute == Recompute::keep_attention || rank >= layers - t.keep_attention_layers))
-            home = {Home::At::device};
+            home = {Tier::device};
     }
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 void place_resident(const ModelSpec&, const TrainingSpec& t, Placement& p) {
     const auto stays = [&](int section) {
-        p.home(section, Plane::weights) = p.home(section, Plane::states) = {Home::At::device};
+        p.home(section, Plane::weights) = p.home(section, Plane::states) = {Tier::device};
         p.update(section).by = Updater::By::gpu;
     };
     for (int layer = 0; layer < t.resident_layers; ++layer) stays(layer);
@@ -30,7 +30,7 @@ std::vector<double> other_tables(const Asked& a) {
     if (a.training.resident_embedding() && !a.model.tied_embeddings)
         out.insert(out.begin(), static_cast<double>(ResidentTables::head));
     const Fit fit = check_fit(plan_memory(a.model, a.machine, a.training), a.machine, a.training);
-    if (fit.host.shortfall() > 0) out.push_back(static_cast<double>(ResidentTables::both));
+    if (fit.host().shortfall() > 0) out.push_back(static_cast<double>(ResidentTables::both));
     return out;
 }
 

@@ -271,7 +271,7 @@ class Replicated : public ClusterStep {
             return gpu_operation(
                 {build_.kernels({memory_bound(name, traffic / kMultiTensorShareFp32, tensors)})});
         };
-        last_ = build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer,
+        last_ = build_.add(OperationKind::clip_gradients, Work::compute, kEmbeddingLayer,
                            {{reduced_}}, kernel("norm", kNormTraffic * part(all)));
         std::vector<Dependency> waits;
         if (shards_states_)
@@ -280,7 +280,7 @@ class Replicated : public ClusterStep {
                             collective_operation(Collective::all_reduce, kFp32, group_.gpus)),
                  false});
         const OperationId updated =
-            build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, std::move(waits),
+            build_.add(OperationKind::update, Work::compute, kEmbeddingLayer, std::move(waits),
                        kernel("AdamW", kUpdateTraffic * part(all) + kZeroTraffic * all));
         if (shards_states_) build_.wait(gathers_.front(), {updated, true});
     }

@@ -170,7 +170,7 @@ class Sharded : public ClusterStep {
                 shard_gradients_);
         };
         const OperationId norm =
-            build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {{reduced_}},
+            build_.add(OperationKind::clip_gradients, Work::compute, kEmbeddingLayer, {{reduced_}},
                        kernel("norm", kShardNormTraffic));
         const OperationId summed =
             build_.add(OperationKind::all_reduce, kEmbeddingLayer, {{norm}},
@@ -182,7 +182,7 @@ class Sharded : public ClusterStep {
         if (foreach)
             update.uses.push_back(
                 build_.device_buffer("temporaries of Adam", Kind::optimizer_state, kFp32 * shard));
-        const OperationId updated = build_.add(OperationKind::update, Lane::compute,
+        const OperationId updated = build_.add(OperationKind::update, Work::compute,
                                                kEmbeddingLayer, {{summed}}, std::move(update));
         build_.wait(first_gather_, {updated, true});
     }

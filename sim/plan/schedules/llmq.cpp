@@ -157,15 +157,15 @@ class Llmq : public MicroBatchStep {
                      states = offload_.state_bytes();
         const std::size_t slot = static_cast<std::size_t>(layer % 2);
         const OperationId in =
-            build_.add(OperationKind::read_states, Lane::host_to_device, layer,
+            build_.add(OperationKind::read_states, Work::host_to_device, layer,
                        {{stored_[slot] < 0 ? last_ : stored_[slot]}},
                        copy_operation((states + (offload_.gradients ? kBf16 : 0)) * parameters));
         Operation work = update(parameters);
         if (offload_.masters) work.kernels.push_back(kernels_of(layer).cast_weights);
         const OperationId updated =
-            build_.add(OperationKind::update, Lane::compute, layer, {{in}}, std::move(work));
+            build_.add(OperationKind::update, Work::compute, layer, {{in}}, std::move(work));
         stored_[slot] =
-            build_.add(OperationKind::write_states, Lane::device_to_host, layer, {{updated}},
+            build_.add(OperationKind::write_states, Work::device_to_host, layer, {{updated}},
                        copy_operation((states + (offload_.weights && fp8_ ? 1 : 0)) * parameters));
     }
     /// The kernel reads and writes states of the tables in host memory.
@@ -174,12 +174,12 @@ class Llmq : public MicroBatchStep {
         const Dependency start{build_.next() - 1};
         const double states = (offload_.moments ? 2 * kBf16 : 0) + (offload_.weights ? kBf16 : 0);
         if (states > 0) {
-            moved = {{build_.add(OperationKind::read_states, Lane::host_to_device, layer, {start},
+            moved = {{build_.add(OperationKind::read_states, Work::host_to_device, layer, {start},
                                  copy_operation(states * parameters))},
-                     {build_.add(OperationKind::write_states, Lane::device_to_host, layer, {start},
+                     {build_.add(OperationKind::write_states, Work::device_to_host, layer, {start},
                                  copy_operation(states * parameters))}};
         }
-        build_.add(OperationKind::update, Lane::compute, layer, std::move(moved),
+        build_.add(OperationKind::update, Work::compute, layer, std::move(moved),
                    update(parameters));
     }
 
@@ -192,14 +192,14 @@ class Llmq : public MicroBatchStep {
             gradients = build_.add(OperationKind::copy_gradients_in, kEmbeddingLayer, {{last_}},
                                    copy_operation(layers));
         }
-        build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {{gradients}},
+        build_.add(OperationKind::clip_gradients, Work::compute, kEmbeddingLayer, {{gradients}},
                    gpu_operation({build_.kernels({memory_bound("norm", kBf16NormTraffic * all)})}));
         update_table(kEmbeddingLayer, static_cast<double>(embedding_parameters(model_)));
         for (int layer = 0; layer < layers_; ++layer) {
             if (offload_.state_bytes() > 0)
                 update_layer(layer);
             else
-                build_.add(OperationKind::update, Lane::compute, layer, {},
+                build_.add(OperationKind::update, Work::compute, layer, {},
                            update(parameters_of_layer(model_, layer)));
         }
         update_table(layers_, static_cast<double>(head_parameters(model_)));

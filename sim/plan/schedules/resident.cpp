@@ -88,7 +88,7 @@ class Resident : public PyTorchStep {
             return gpu_operation({build_.kernels({memory_bound(name, as_copied, tensors)})},
                                  gradients());
         };
-        build_.add(OperationKind::clip_gradients, Lane::compute, kEmbeddingLayer, {},
+        build_.add(OperationKind::clip_gradients, Work::compute, kEmbeddingLayer, {},
                    kernel("norm and scale", kClipTraffic));
         const bool foreach = training_.adam == AdamKernel::foreach;
         Operation update =
@@ -96,7 +96,7 @@ class Resident : public PyTorchStep {
         if (foreach)
             update.uses.push_back(
                 build_.device_buffer("temporaries of Adam", Kind::optimizer_state, kBf16 * all));
-        build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, {}, std::move(update));
+        build_.add(OperationKind::update, Work::compute, kEmbeddingLayer, {}, std::move(update));
     }
 
     void finish() override {

@@ -86,7 +86,7 @@ class SlideFormer : public MicroBatchStep {
     /// Masters become bf16 and arrive in a slot, which is free when `before` has ended.
     OperationId arrive(int layer, OperationId before) {
         const OperationId ready =
-            build_.add(OperationKind::flatten_weights, Lane::host, layer, {{sent_}},
+            build_.add(OperationKind::flatten_weights, Work::host, layer, {{sent_}},
                        host_operation(HostWork::copy, kToBf16 * elements(layer)));
         conversions_.push_back({layer, ready});
         sent_ = build_.add(OperationKind::copy_weights_in, layer, {{ready}, {before}},

@@ -299,7 +299,7 @@ class Streamed {
              of_rows(BufferUse::As::reads, all_rows())});
         build_.add(OperationKind::copy_embeddings_in, kEmbeddingLayer, std::move(copy));
         if (!gathers) return;
-        build_.add(OperationKind::gather_embeddings, Lane::compute, kEmbeddingLayer,
+        build_.add(OperationKind::gather_embeddings, Work::compute, kEmbeddingLayer,
                    gpu_operation({embedding_kernels_.gather},
                                  {writes_all_rows(), reads(buffers_.token_index),
                                   reads(resident_buffer(sections_.embedding()))}));
@@ -572,7 +572,7 @@ class Streamed {
 
     void update_on_device(int layer, std::int32_t kernels, Uses uses) {
         if (updates_wait_for_norm()) uses.push_back(reads(kStepOutcome));
-        build_.add(OperationKind::update, Lane::compute, layer,
+        build_.add(OperationKind::update, Work::compute, layer,
                    gpu_operation({kernels}, std::move(uses)));
     }
     void update_layer_on_device(int layer) {

@@ -164,9 +164,9 @@ class SuperOffload : public Zero3Pass {
     }
 
     OperationId queue_on_cpu(double elements, OperationId after) {
-        host_work(OperationKind::collect_gradients, Lane::optimizer, {{after}}, HostWork::copy,
+        host_work(OperationKind::collect_gradients, Work::optimizer, {{after}}, HostWork::copy,
                   kFp32 * elements, optimizer_share_);
-        return host_work(OperationKind::update, Lane::optimizer, {}, HostWork::eager_adam,
+        return host_work(OperationKind::update, Work::optimizer, {}, HostWork::eager_adam,
                          kZero3AdamTraffic * elements, optimizer_share_);
     }
 
@@ -185,16 +185,16 @@ class SuperOffload : public Zero3Pass {
             build_.device_buffer("root of the second moment", Kind::workspace, kFp32 * elements);
         const std::int32_t kernels = build_.kernels(
             {memory_bound("AdamW", kGpuUpdateTraffic * elements, kGpuUpdateLaunches)});
-        updated_on_gpu_ = build_.add(OperationKind::update, Lane::compute, kEmbeddingLayer, after,
+        updated_on_gpu_ = build_.add(OperationKind::update, Work::compute, kEmbeddingLayer, after,
                                      gpu_operation({kernels}, {root}));
     }
 
     /// Returns the copy that the host waits for.
     OperationId finish_on_cpu(double elements, const Waits& after) {
-        OperationId done = host_work(OperationKind::clip_gradients, Lane::host, after,
+        OperationId done = host_work(OperationKind::clip_gradients, Work::host, after,
                                      HostWork::scale_fp32, kFp32 * elements, training_share_);
         if (clips()) done = queue_on_cpu(elements, done);
-        done = host_work(OperationKind::copy_to_pinned, Lane::host, {{done}}, HostWork::copy,
+        done = host_work(OperationKind::copy_to_pinned, Work::host, {{done}}, HostWork::copy,
                          kZero3CopyBack * elements, training_share_);
         Operation copy = copy_operation(kBf16 * elements);
         copy.pageable = true;

@@ -36,7 +36,7 @@ std::string about_clusters(const Comparison& c) {
         const Fit& fit = system.report.plan.fit;
         out += fmt::format(
             "{}: tokens/s of all GPUs together; each GPU has {}, the host of a node {}\n",
-            system.name, format_bytes(fit.device.usable), format_bytes(fit.host.usable));
+            system.name, format_bytes(fit.device().usable), format_bytes(fit.host().usable));
     }
     return out;
 }
@@ -179,8 +179,8 @@ Table systems_and_memory(const Comparison& c) {
     for (const Column& column : table.columns)
         there_is.cells.push_back(
             column.key == "system"              ? Cell("there is")
-            : column.key == "device.peak_bytes" ? Cell(c.shared().plan.fit.device.usable)
-            : column.key == "host.peak_bytes"   ? Cell(c.shared().plan.fit.host.usable)
+            : column.key == "device.peak_bytes" ? Cell(c.shared().plan.fit.device().usable)
+            : column.key == "host.peak_bytes"   ? Cell(c.shared().plan.fit.host().usable)
                                                 : Cell(""));
     return table;
 }

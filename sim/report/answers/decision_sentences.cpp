@@ -120,7 +120,7 @@ void add_best(std::vector<std::string>& out, const Decision& decision) {
     if (paid) out.push_back(price_sentences(best));
     const HostMemory host = host_memory_of(best.profile);
     const bool rented = !best.cost.payment || !best.cost.payment->pays_electricity();
-    if (host.assumed && best.report().plan.fit.host.peak.bytes > 0)
+    if (host.assumed && best.report().plan.fit.host().peak.bytes > 0)
         out.push_back("Its " + host_memory_caveat(host, rented) + ".");
     add_if_any(out, states_sentence(decision));
 }

@@ -75,13 +75,13 @@ Table decision_machines_table(const Decision& decision) {
              return fmt::format("{} {}", lane_label(lane), format_percent(share));
          })},
         {"device_peak_bytes", "device", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.device.peak.bytes; }},
+         [](auto& c) { return c.report().plan.fit.device().peak.bytes; }},
         {"device_usable_bytes", "of", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.device.usable; }},
+         [](auto& c) { return c.report().plan.fit.device().usable; }},
         {"host_peak_bytes", "host", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.host.peak.bytes; }},
+         [](auto& c) { return c.report().plan.fit.host().peak.bytes; }},
         {"host_usable_bytes", "of", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.host.usable; }},
+         [](auto& c) { return c.report().plan.fit.host().usable; }},
         {"paid_for", "paid for",
          [](auto& c) {
              return c.fits() && c.cost.payment && c.cost.payment->paid

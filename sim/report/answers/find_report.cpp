@@ -52,8 +52,8 @@ Json side_json(const std::optional<FindSide>& side) {
                 {"changes", setting_flags(side->changes)},
                 {"fits", side->fits()}};
     add_speed_json(out, r, r.band);
-    out["device_peak_bytes"] = r.plan.fit.device.peak.bytes;
-    out["host_peak_bytes"] = r.plan.fit.host.peak.bytes;
+    out["device_peak_bytes"] = r.plan.fit.device().peak.bytes;
+    out["host_peak_bytes"] = r.plan.fit.host().peak.bytes;
     out["bottleneck"] = bottleneck_name(r.step.bottleneck());
     return out;
 }

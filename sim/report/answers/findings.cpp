@@ -37,14 +37,13 @@ std::string would_fit(const Comparison& comparison, const ComparedSystem& system
 }  // namespace
 
 std::pair<Lane, double> bound_of(const Prediction& report) {
-    const auto& shares = report.step.critical_shares;
-    const auto largest = std::max_element(shares.begin(), shares.end());
-    return {static_cast<Lane>(largest - shares.begin()), *largest};
+    const Lane lane = report.step.bottleneck();
+    return {lane, report.step.critical_shares[lane]};
 }
 
 std::string short_by(const Prediction& report) {
-    const Bytes device = report.plan.fit.device.shortfall(),
-                host = report.plan.fit.host.shortfall();
+    const Bytes device = report.plan.fit.device().shortfall(),
+                host = report.plan.fit.host().shortfall();
     std::vector<std::string> parts;
     if (device > 0) parts.push_back("device short " + bytes_text(device));
     if (host > 0)

@@ -229,7 +229,7 @@ std::vector<std::string> run_warnings(const RunQuestion& question, const RunWay&
 
 std::string run_explanation(const RunWay& one) {
     const Prediction& r = one.answer->report();
-    const BytesByKind& host = r.plan.fit.host.peak.by_kind;
+    const BytesByKind& host = r.plan.fit.host().peak.by_kind;
     const bool on_host = host[static_cast<std::size_t>(MemoryKind::optimizer_state)] > 0 ||
                          host[static_cast<std::size_t>(MemoryKind::weights)] > 0;
     const std::string memory =

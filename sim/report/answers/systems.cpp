@@ -94,9 +94,9 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
     std::vector<Compared> systems;
     for (const Comparison& c : comparisons)
         for (const ComparedSystem& system : c.systems) systems.push_back({&c, &system});
-    const auto memory = [&](Fit::OfTier Fit::*tier) {
-        return [&bytes, tier](const Compared& c) {
-            const Fit::OfTier& one = c.report().plan.fit.*tier;
+    const auto memory = [&](Memory of) {
+        return [&bytes, of](const Compared& c) {
+            const Fit::OfMemory& one = c.report().plan.fit.of(of);
             return Cell(one.peak.bytes)
                 .with_mark(one.shortfall() > 0)
                 .with_tooltip("of " + bytes(one.usable));
@@ -169,18 +169,18 @@ Table systems_table(std::span<const Comparison> comparisons, const BytesText& by
          "share of cases in which it is faster than streamed; errors that both share cancel"},
         {"step_s", "step", Unit::seconds,
          where_it_fits([](auto& c) { return c.report().step.seconds; })},
-        {"device.peak_bytes", "device", Unit::bytes, memory(&Fit::device),
+        {"device.peak_bytes", "device", Unit::bytes, memory(Tier::device),
          "most bytes at once on the device"},
         {"device.usable_bytes", "", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.device.usable; }},
+         [](auto& c) { return c.report().plan.fit.device().usable; }},
         {"device.short_bytes", "", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.device.shortfall(); }},
-        {"host.peak_bytes", "host", Unit::bytes, memory(&Fit::host),
+         [](auto& c) { return c.report().plan.fit.device().shortfall(); }},
+        {"host.peak_bytes", "host", Unit::bytes, memory(Tier::host),
          "most bytes at once on the host"},
         {"host.usable_bytes", "", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.host.usable; }},
+         [](auto& c) { return c.report().plan.fit.host().usable; }},
         {"host.short_bytes", "", Unit::bytes,
-         [](auto& c) { return c.report().plan.fit.host.shortfall(); }},
+         [](auto& c) { return c.report().plan.fit.host().shortfall(); }},
         {"bottleneck", "bound by", where_it_fits([](auto& c) {
              const auto [lane, share] = bound_of(c.report());
              return Cell(bottleneck_name(c.report().step.bottleneck()))

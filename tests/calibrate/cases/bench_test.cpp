@@ -36,11 +36,11 @@ class ClockworkDevice final : public Device {
     Kernels& kernels() override { throw InternalError("no kernels"); }
     void register_host(void*, Bytes) override {}
     void release_host(void*) override {}
-    void copy(Lane, void*, const void*, Bytes) override {}
+    void copy(Work, void*, const void*, Bytes) override {}
     void finish_all() override {}
     void create_events(int count) override { times_.resize(static_cast<std::size_t>(count)); }
-    void record(Lane, EventId event) override { times_.at(static_cast<std::size_t>(event)) = now_; }
-    void wait(Lane, EventId) override {}
+    void record(Work, EventId event) override { times_.at(static_cast<std::size_t>(event)) = now_; }
+    void wait(Work, EventId) override {}
     void synchronize(EventId) override {}
     Seconds time_of(EventId event) override { return times_.at(static_cast<std::size_t>(event)); }
     void align_clocks() override { ++aligned_; }

@@ -100,9 +100,9 @@ TEST_CASE("machine here: plans need no rates", "[machine]") {
         const Fit fit = check_fit(plan, machine, training);
         CHECK(plan.program.operations.size() > 48);
         CHECK(fit.fits());
-        CHECK(fit.device.usable == 79'500'000'000);
+        CHECK(fit.device().usable == 79'500'000'000);
         // 12 bytes a parameter of optimizer state and 2 of weights.
-        CHECK(fit.host.peak.bytes > 14 * 1'200'000'000LL);
+        CHECK(fit.host().peak.bytes > 14 * 1'200'000'000LL);
     }
 }
 
@@ -121,10 +121,11 @@ TEST_CASE("machine here: without a GPU both tiers draw on the host's memory", "[
     // The two tiers alone would fit, the sum does not.
     const auto operations = static_cast<OperationId>(plan.program.operations.size());
     const Bytes host = peak_memory(plan.memory, Tier::host, operations).bytes;
-    REQUIRE(fit.device.peak.bytes > 0);
-    CHECK(fit.host.peak.bytes >= host + fit.device.peak.bytes);
-    facts.limits.memory = fit.host.peak.bytes - 1;
-    CHECK(check_fit(plan, machine_here(facts, std::nullopt), small_batch()).host.shortfall() == 1);
-    facts.limits.memory = fit.host.peak.bytes;
+    REQUIRE(fit.device().peak.bytes > 0);
+    CHECK(fit.host().peak.bytes >= host + fit.device().peak.bytes);
+    facts.limits.memory = fit.host().peak.bytes - 1;
+    CHECK(check_fit(plan, machine_here(facts, std::nullopt), small_batch()).host().shortfall() ==
+          1);
+    facts.limits.memory = fit.host().peak.bytes;
     CHECK(check_fit(plan, machine_here(facts, std::nullopt), small_batch()).fits());
 }

@@ -51,13 +51,13 @@ TrainingSpec random_plan(bool tied, std::mt19937& random) {
 Bytes planned_host(const StreamedPlan& plan) {
     Bytes sum = 0;
     for (const Buffer& buffer : plan.step.memory.buffers)
-        if (buffer.tier == Tier::host && buffer.kind != MemoryKind::process) sum += buffer.bytes;
+        if (buffer.memory == Tier::host && buffer.kind != MemoryKind::process) sum += buffer.bytes;
     return sum;
 }
 Bytes room_of_parts(const StreamedPlan& plan) {
     Bytes sum = 0;
     for (const Buffer& buffer : plan.step.memory.buffers)
-        if (buffer.tier == Tier::host && buffer.kind != MemoryKind::process)
+        if (buffer.memory == Tier::host && buffer.kind != MemoryKind::process)
             sum += buffer.parts * kRoomForParts;
     return sum;
 }
@@ -72,10 +72,10 @@ Bytes copied(const std::vector<BlockCopy>& copies) {
 bool are_of_lane(const std::vector<BlockCopy>& copies, Lane lane, const MemoryPlan& memory) {
     const auto is_in = [&](const BufferBlock& block, Tier tier) {
         const Buffer& buffer = memory.buffers[static_cast<std::size_t>(block.buffer)];
-        return buffer.tier == tier && buffer.pinned == (tier == Tier::host) &&
+        return buffer.memory == tier && buffer.pinned == (tier == Tier::host) &&
                block.offset + block.bytes <= buffer.bytes + buffer.parts * kRoomForParts;
     };
-    const bool in = lane == Lane::host_to_device;
+    const bool in = lane == Work::host_to_device;
     return std::all_of(copies.begin(), copies.end(), [&](const BlockCopy& copy) {
         return is_in(copy.from, in ? Tier::host : Tier::device) &&
                is_in(copy.to, in ? Tier::device : Tier::host);
@@ -118,7 +118,8 @@ TEST_CASE("allocated memory: a copy has the bytes by which the plan times it", "
             const StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
             const StreamedParts parts(model, plan, stored_sizes(model, plan));
             for (const Operation& op : plan.step.program.operations) {
-                if (op.lane != Lane::host_to_device && op.lane != Lane::device_to_host) continue;
+                if (op.lane.work != Work::host_to_device && op.lane.work != Work::device_to_host)
+                    continue;
                 const std::vector<BlockCopy> copies = parts.copies(op);
                 // Sums leave with all gradients, but count only where nothing else leaves.
                 const Bytes sums = copies.empty() ? kStepSums : 0;

@@ -58,8 +58,8 @@ class IdleThreads {
 #if !defined(__SANITIZE_ADDRESS__)  // it reserves far more address space
 TEST_CASE("lane runner: a thread that cannot be started ends those that were", "[run]") {
     StepProgram program;
-    for (int lane = 0; lane < kLaneCount; ++lane)
-        program.operations.emplace_back().lane = static_cast<Lane>(lane);
+    for (std::size_t i = 0; i < kWorkCount; ++i)
+        program.operations.emplace_back().lane = Lane::at(i);
     const std::unique_ptr<Device> device = make_cpu_device(1);
     const IdleThreads others;
     rlimit stack{};

@@ -24,8 +24,8 @@ Operation operation(Lane lane, std::vector<Dependency> waits = {}) {
 StepProgram four_lanes() {
     StepProgram program;
     program.operations = {
-        operation(Lane::host_to_device, {{3, true}}), operation(Lane::compute, {{0, false}}),
-        operation(Lane::device_to_host, {{1, false}}), operation(Lane::optimizer, {{2, false}})};
+        operation(Work::host_to_device, {{3, true}}), operation(Work::compute, {{0, false}}),
+        operation(Work::device_to_host, {{1, false}}), operation(Work::optimizer, {{2, false}})};
     return program;
 }
 
@@ -36,7 +36,7 @@ StepProgram random_program(std::mt19937& random) {
     StepProgram program;
     const int count = 1 + below(12);
     for (int id = 0; id < count; ++id) {
-        Operation op = operation(static_cast<Lane>(below(kLaneCount)));
+        Operation op = operation(Lane::at(static_cast<std::size_t>(below(kWorkCount))));
         for (int waits = below(3); id > 0 && waits > 0; --waits)
             op.waits_for.push_back({below(id), false});
         if (below(3) == 0) op.waits_for.push_back({below(count), true});
@@ -73,12 +73,12 @@ class Order {
     const Operation& at(OperationId id) const {
         return program_.operations[static_cast<std::size_t>(id)];
     }
-    std::size_t lane(OperationId id) const { return static_cast<std::size_t>(at(id).lane); }
+    std::size_t lane(OperationId id) const { return at(id).lane.index(); }
     std::int64_t steps_of(OperationId id) const { return done_[static_cast<std::size_t>(id)]; }
 
     const StepProgram& program_;
     std::vector<std::atomic<std::int64_t>> done_;
-    std::array<std::atomic<bool>, kLaneCount> busy_{};
+    std::array<std::atomic<bool>, kWorkCount> busy_{};
     std::atomic<int> faults_ = 0;
 };
 

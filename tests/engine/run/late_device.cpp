@@ -11,7 +11,8 @@ namespace {
 
 // Actors: lanes whose operations begin, lanes of the device whose tasks run, and the thread that
 // waits for them.
-constexpr int kOnDevice = kLaneCount, kWaitingThread = 2 * kLaneCount, kActors = kWaitingThread + 1;
+constexpr int kOnDevice = static_cast<int>(kWorkCount), kWaitingThread = 2 * kOnDevice,
+              kActors = kWaitingThread + 1;
 
 }  // namespace
 
@@ -121,7 +122,7 @@ class LateDevice::LateKernels final : public Kernels {
     }
 
   private:
-    void later(std::function<void()> work) { device_.enqueue(Lane::compute, {std::move(work)}); }
+    void later(std::function<void()> work) { device_.enqueue(Work::compute, {std::move(work)}); }
 
     LateDevice& device_;
     Kernels& now_;
@@ -138,13 +139,13 @@ LaneChoice LateDevice::lane_choice() {
     return [this](std::span<const Lane> ready, bool must_wait) -> std::optional<Lane> {
         for (;;) {
             std::vector<int> actors;
-            for (const Lane lane : ready) actors.push_back(static_cast<int>(lane));
+            for (const Lane lane : ready) actors.push_back(static_cast<int>(lane.index()));
             add_actors(actors);
             if (!must_wait) actors.push_back(kWaitingThread);
             const int next = turns_.choose(actors);
             if (next == kWaitingThread) return std::nullopt;
-            if (next < kOnDevice) return static_cast<Lane>(next);
-            run_first(static_cast<Lane>(next - kOnDevice));
+            if (next < kOnDevice) return Lane::at(static_cast<std::size_t>(next));
+            run_first(static_cast<Work>(next - kOnDevice));
         }
     };
 }
@@ -168,7 +169,7 @@ void LateDevice::register_host(void*, Bytes) {
 
 void LateDevice::release_host(void*) { --locked_; }
 
-void LateDevice::enqueue(Lane lane, std::vector<std::function<void()>> parts) {
+void LateDevice::enqueue(Work lane, std::vector<std::function<void()>> parts) {
     if (killed_) throw Killed();
     const std::int64_t number = tasks_[static_cast<std::size_t>(lane)]++;
     if (lane == faults_.lane && number == faults_.lost_task) return;
@@ -181,7 +182,7 @@ void LateDevice::enqueue(Lane lane, std::vector<std::function<void()>> parts) {
 }
 
 /// In two parts, between which others may run.
-void LateDevice::copy(Lane lane, void* to, const void* from, Bytes bytes) {
+void LateDevice::copy(Work lane, void* to, const void* from, Bytes bytes) {
     const std::size_t first = turns_.below(static_cast<std::size_t>(bytes)),
                       second = static_cast<std::size_t>(bytes) - first;
     auto* const target = static_cast<char*>(to);
@@ -192,22 +193,22 @@ void LateDevice::copy(Lane lane, void* to, const void* from, Bytes bytes) {
 
 void LateDevice::create_events(int count) { events_.assign(static_cast<std::size_t>(count), {}); }
 
-void LateDevice::record(Lane lane, EventId event) {
+void LateDevice::record(Work lane, EventId event) {
     queue(lane).push_back({{}, event, -1, ++at(event).recorded});
 }
 
-void LateDevice::wait(Lane lane, EventId event) {
+void LateDevice::wait(Work lane, EventId event) {
     if (at(event).recorded == 0) throw InternalError("a lane waits for an event of no operation");
     queue(lane).push_back({{}, -1, event, at(event).recorded});
 }
 
-bool LateDevice::can_run(Lane lane) {
+bool LateDevice::can_run(Work lane) {
     if (queue(lane).empty()) return false;
     const Task& first = queue(lane).front();
     return first.waits_for < 0 || at(first.waits_for).happened >= first.times;
 }
 
-void LateDevice::run_first(Lane lane) {
+void LateDevice::run_first(Work lane) {
     const Task task = std::move(queue(lane).front());
     queue(lane).pop_front();
     if (task.happens >= 0) {
@@ -219,14 +220,14 @@ void LateDevice::run_first(Lane lane) {
 
 void LateDevice::add_actors(std::vector<int>& actors) {
     for (std::size_t lane = 0; lane < kQueues; ++lane)
-        if (can_run(static_cast<Lane>(lane))) actors.push_back(kOnDevice + static_cast<int>(lane));
+        if (can_run(static_cast<Work>(lane))) actors.push_back(kOnDevice + static_cast<int>(lane));
 }
 
 void LateDevice::run_one() {
     std::vector<int> actors;
     add_actors(actors);
     if (actors.empty()) throw InternalError("the device's lanes wait for each other");
-    run_first(static_cast<Lane>(turns_.choose(actors) - kOnDevice));
+    run_first(static_cast<Work>(turns_.choose(actors) - kOnDevice));
 }
 
 void LateDevice::synchronize(EventId event) {

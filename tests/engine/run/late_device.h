@@ -36,7 +36,7 @@ class SeededTurns {
 
 /// The faults made on purpose. The first is number 0.
 struct LateFaults {
-    Lane lane = Lane::compute;         ///< of the lost and of the killing task: copies or kernels
+    Work lane = Work::compute;         ///< of the lost and of the killing task: copies or kernels
     std::int64_t lost_task = -1;       ///< is not done
     std::int64_t killing_task = -1;    ///< throws Killed
     std::int64_t refused_memory = -1;  ///< an arena or a page-locked range: throws Refused
@@ -52,7 +52,7 @@ class LateDevice final : public Device {
     /// For LaneRunner: copies and kernels run in between.
     LaneChoice lane_choice();
     /// Copies or kernels so far.
-    std::int64_t tasks(Lane lane) const { return tasks_[static_cast<std::size_t>(lane)]; }
+    std::int64_t tasks(Work lane) const { return tasks_[static_cast<std::size_t>(lane)]; }
     std::int64_t locked_ranges() const { return locked_; }
 
     DeviceFacts facts() const override { return {}; }
@@ -62,11 +62,11 @@ class LateDevice final : public Device {
     Kernels& kernels() override { return *kernels_; }
     void register_host(void* memory, Bytes bytes) override;
     void release_host(void* memory) override;
-    void copy(Lane lane, void* to, const void* from, Bytes bytes) override;
+    void copy(Work lane, void* to, const void* from, Bytes bytes) override;
     void finish_all() override;
     void create_events(int count) override;
-    void record(Lane lane, EventId event) override;
-    void wait(Lane lane, EventId event) override;
+    void record(Work lane, EventId event) override;
+    void wait(Work lane, EventId event) override;
     void synchronize(EventId event) override;
     Seconds time_of(EventId event) override;
     void align_clocks() override {}
@@ -86,11 +86,11 @@ class LateDevice final : public Device {
     static constexpr std::size_t kQueues = 3;
 
     Event& at(EventId event) { return events_[static_cast<std::size_t>(event)]; }
-    std::deque<Task>& queue(Lane lane) { return queues_[static_cast<std::size_t>(lane)]; }
+    std::deque<Task>& queue(Work lane) { return queues_[static_cast<std::size_t>(lane)]; }
     /// One copy or kernel.
-    void enqueue(Lane lane, std::vector<std::function<void()>> parts);
-    bool can_run(Lane lane);
-    void run_first(Lane lane);
+    void enqueue(Work lane, std::vector<std::function<void()>> parts);
+    bool can_run(Work lane);
+    void run_first(Work lane);
     /// Adds the lanes whose first task can run.
     void add_actors(std::vector<int>& actors);
     void run_one();

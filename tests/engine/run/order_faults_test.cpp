@@ -223,7 +223,8 @@ TEST_CASE("orders: a buffer that ends before its last use is found within 100 pl
         "a buffer ends too early", plans_until_found([](StreamedPlan& plan, std::uint64_t seed) {
             std::vector<Buffer*> longer;
             for (Buffer& buffer : plan.step.memory.buffers)
-                if (buffer.tier == Tier::device && buffer.first >= 0 && buffer.first < buffer.last)
+                if (buffer.memory == Tier::device && buffer.first >= 0 &&
+                    buffer.first < buffer.last)
                     longer.push_back(&buffer);
             if (longer.empty()) return false;
             Buffer& victim = *longer[seed % longer.size()];
@@ -234,7 +235,7 @@ TEST_CASE("orders: a buffer that ends before its last use is found within 100 pl
 }
 
 TEST_CASE("orders: a lost write is found within 100 plans", "[run]") {
-    for (const Lane lane : {Lane::host_to_device, Lane::compute, Lane::device_to_host}) {
+    for (const Work lane : {Work::host_to_device, Work::compute, Work::device_to_host}) {
         const auto lose_one = [&](std::uint64_t seed) -> std::optional<TrialFaults> {
             const auto device = std::make_shared<LateDevice>(seed);
             run_subject(trial_subject(seed), start_on(device));

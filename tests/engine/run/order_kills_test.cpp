@@ -48,7 +48,7 @@ TEST_CASE("orders: a run killed at any copy or kernel goes on by another plan, f
         std::uint64_t plan = seed;
         for (std::uint64_t attempt = 0; attempt < 3; ++attempt) {
             const std::uint64_t bits = mixed_bits(3 * seed + attempt);
-            const LateFaults kill{.lane = static_cast<Lane>(bits % 3),
+            const LateFaults kill{.lane = static_cast<Work>(bits % 3),
                                   .killing_task = static_cast<std::int64_t>(bits / 3 % 60)};
             kills += run_and_save(plan, kill, saved) ? 1 : 0;
             plan = same_numbers(plan);

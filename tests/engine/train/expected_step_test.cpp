@@ -36,8 +36,8 @@ TimedPlan measured() {
     TimedPlan out;
     out.asked.training.batch = 4;
     out.step.seconds = 2.1;
-    out.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.52;
-    out.step.lanes[static_cast<std::size_t>(Lane::optimizer)] = {1.1, 0.33};
+    out.step.lanes[Work::compute].busy = 1.52;
+    out.step.lanes[Work::optimizer] = {1.1, 0.33};
     out.step.measured = Measurement{.device = 990'000'000, .host = 3'030'000'000};
     return out;
 }
@@ -60,9 +60,9 @@ TEST_CASE("expected step: settings, memory and lanes of the prediction", "[train
               {"schedule", "streamed"}, {"batch", "4"}, {"seq", "512"}, {"recompute", "none"}});
     CHECK(expected.step == 2.0);
     CHECK(expected.host == 3'000'000'000);
-    REQUIRE(expected.lanes[static_cast<std::size_t>(Lane::optimizer)]);
-    CHECK(expected.lanes[static_cast<std::size_t>(Lane::optimizer)]->exposed == 0.25);
-    CHECK_FALSE(expected.lanes[static_cast<std::size_t>(Lane::host_to_device)]);
+    REQUIRE(expected.lanes[Work::optimizer]);
+    CHECK(expected.lanes[Work::optimizer]->exposed == 0.25);
+    CHECK_FALSE(expected.lanes[Work::host_to_device]);
     CHECK_NOTHROW(check_expected_model(expected, read_model("qwen2.5-0.5b")));
     CHECK_THROWS_WITH(check_expected_model(expected, read_model("qwen2.5-1.5b")),
                       ContainsSubstring("494032768 parameters"));
@@ -119,16 +119,16 @@ TEST_CASE("expected step: the share of the plan names the lane that accounts for
     const ExpectedStep expected = read_expected_step(File(kPrediction).name);
     TimedPlan now = measured();
     CHECK(against_plan(expected, now) == "95% of plan; optimizer 10% slower than planned");
-    now.step.lanes[static_cast<std::size_t>(Lane::optimizer)].busy = 1.0;
+    now.step.lanes[Work::optimizer].busy = 1.0;
     CHECK(against_plan(expected, now) ==
           "95% of plan; compute waits 80.0 ms longer for optimizer than planned");
-    now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.8;
+    now.step.lanes[Work::compute].busy = 1.8;
     CHECK(against_plan(expected, now) == "95% of plan; compute 20% slower than planned");
-    now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 6;
+    now.step.lanes[Work::compute].busy = 6;
     CHECK(against_plan(expected, now) == "95% of plan; compute takes 4.0 times as long as planned");
     now.step.seconds = 2.01;
-    now.step.lanes[static_cast<std::size_t>(Lane::compute)].busy = 1.51;
-    now.step.lanes[static_cast<std::size_t>(Lane::optimizer)].exposed = 0.25;
+    now.step.lanes[Work::compute].busy = 1.51;
+    now.step.lanes[Work::optimizer].exposed = 0.25;
     CHECK(against_plan(expected, now) == "100% of plan");
 }
 

@@ -12,8 +12,8 @@ namespace {
 StepProgram program() {
     StepProgram program;
     program.operations.resize(2);
-    program.operations[0].lane = Lane::host_to_device;
-    program.operations[1].lane = Lane::compute;
+    program.operations[0].lane = Work::host_to_device;
+    program.operations[1].lane = Work::compute;
     return program;
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("measured report: different tokens are counted once each", "[train]") 
 TEST_CASE("measured report: the plan's report with what was measured", "[train]") {
     PlannedStep plan;
     plan.program = program();
-    plan.fit.device.peak.bytes = 1000;
+    plan.fit.device().peak.bytes = 1000;
     plan.assumptions = {"one"};
     const MeasuredSteps steps = steps_of({2, 3});
     TimedPlan report = measured_report({}, plan, steps, {DType::bf16, 70, 80, 0, 650.0});
@@ -128,12 +128,12 @@ TEST_CASE("measured report: the plan's report with what was measured", "[train]"
     CHECK(report.asked.training.distinct_tokens == 1);
     CHECK(report.step.intervals.size() == 2);
     CHECK(report.step.measured->activations == Precision::bf16);
-    CHECK(report.plan.fit.device.peak.bytes == 1000);
+    CHECK(report.plan.fit.device().peak.bytes == 1000);
     CHECK(report.plan.assumptions.size() == 1);
     report = measured_report({}, plan, steps, {DType::fp32, 70, 80, 3, {}});
     CHECK(report.step.measured->gpu_watts == 0);
     CHECK(report.step.measured->activations == Precision::fp32);
-    CHECK(report.plan.fit.device.peak.bytes == 1000);
+    CHECK(report.plan.fit.device().peak.bytes == 1000);
     REQUIRE(assumptions(report).size() == 2);
     CHECK_THAT(assumptions(report)[1], ContainsSubstring("3 steps that speculative clipping"));
 }

@@ -28,8 +28,8 @@ struct Room {
 /// The memory that is free beside the plan.
 Room room_of(Bytes free) {
     Room room;
-    room.fit.host.peak.bytes = 5 * kMiB;
-    room.fit.host.usable = 5 * kMiB + free;
+    room.fit.host().peak.bytes = 5 * kMiB;
+    room.fit.host().usable = 5 * kMiB + free;
     return room;
 }
 
@@ -139,17 +139,17 @@ TEST_CASE("save memory: what is asked for, unless no step comes after a checkpoi
 
 TEST_CASE("save memory: the plan counts it and is refused for it", "[train]") {
     PlannedStep plan;
-    plan.fit.host = {{}, 10};
-    plan.fit.host.peak.bytes = 7;
+    plan.fit.host() = {Tier::host, {}, 10};
+    plan.fit.host().peak.bytes = 7;
     TrainingSpec training;
     CHECK(with_save_memory(plan, training, 3).fit.fits());
     const auto pinned = [](const PlannedStep& of) {
-        return of.fit.host.peak.by_kind[static_cast<std::size_t>(MemoryKind::pinned_buffers)];
+        return of.fit.host().peak.by_kind[static_cast<std::size_t>(MemoryKind::pinned_buffers)];
     };
     CHECK(pinned(with_save_memory(plan, training, 4)) == 0);
     training.resident_layers = 1;  // copies from the device need locked pages
     const PlannedStep full = with_save_memory(plan, training, 4);
-    CHECK(full.fit.host.shortfall() == 1);
+    CHECK(full.fit.host().shortfall() == 1);
     CHECK(pinned(full) == 4);
     CHECK_THROWS_AS(refuse_misfit(full, ""), InputError);
 }

@@ -132,7 +132,7 @@ TEST_CASE("scenario table: a setting that a system does not have, what does not 
     CHECK(values.at(QStringLiteral("Weight slots")) == QStringLiteral("-"));
     CHECK(values.at(QStringLiteral("Tokens/s")) == QStringLiteral("-"));
     CHECK(values.at(QStringLiteral("$ per million tokens")) == QStringLiteral("-"));
-    const Fit::OfTier& device = scenarios[1].report->plan.fit.device;
+    const Fit::OfMemory& device = scenarios[1].report->plan.fit.device();
     const auto short_by = [&](ByteUnits units) {
         return byte_text(static_cast<double>(device.shortfall()), units);
     };

@@ -142,7 +142,7 @@ TEST_CASE("a model of 400 layers in many micro-batches is shown", "[pages]") {
     show(page);
     CHECK(page.view()->tooltipAt(curve_of(page).center()).contains(QStringLiteral("checkpoints")));
     CHECK(most_memory(memory_over_step(*report, Tier::device)).bytes ==
-          report->plan.fit.device.peak.bytes);
+          report->plan.fit.device().peak.bytes);
 }
 
 }  // namespace sluice

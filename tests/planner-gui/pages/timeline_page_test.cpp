@@ -108,7 +108,7 @@ TEST_CASE("keys select operations, which the page then describes", "[pages]") {
     TimelineView& view = *page.view();
     QTest::keyClick(&view, Qt::Key_Period);
     REQUIRE(view.selected_place());
-    CHECK(view.timeline().rows()[view.selected_place()->row].lane == Lane::compute);
+    CHECK(view.timeline().rows()[view.selected_place()->row].lane.work == Work::compute);
     const TimelinePlace first = *view.selected_place();
     QTest::keyClick(&view, Qt::Key_Period);
     CHECK(view.selected_place()->block == first.block + 1);

@@ -44,7 +44,7 @@ TEST_CASE("words: fields have their labels in place of flags", "[pictures]") {
 
 TEST_CASE("words: a remedy is a sentence with both rates", "[pictures]") {
     Remedy remedy;
-    remedy.lane = Lane::host_to_device;
+    remedy.lane = Work::host_to_device;
     CHECK(remedy_sentence(remedy).contains(QStringLiteral("alone would gain less than 2%.")));
     FasterLane faster;
     faster.factor = 1.5;

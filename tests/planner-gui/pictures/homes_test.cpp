@@ -121,7 +121,7 @@ TEST_CASE("the table of homes says what the stacks show", "[pictures]") {
     const std::string csv = to_csv(homes_table(*report));
     CHECK(csv.starts_with("memory,home,bytes\n"));
     CHECK_THAT(csv, ContainsSubstring("device,all," +
-                                      std::to_string(report->plan.fit.device.peak.bytes) + "\n"));
+                                      std::to_string(report->plan.fit.device().peak.bytes) + "\n"));
     const MemoryStack device = memory_stacks(*report, Segments::homes)[0];
     for (const MemorySegment& segment : device.segments)
         CHECK_THAT(csv, ContainsSubstring(segment.name));

@@ -12,8 +12,8 @@ TEST_CASE("stacks add up to the peaks of the report", "[pictures]") {
     const std::vector<MemoryStack> stacks = memory_stacks(*report);
     REQUIRE(stacks.size() == 2);
     CHECK(stacks[0].name == "device");
-    CHECK(stacks[0].used == report->plan.fit.device.peak.bytes);
-    CHECK(stacks[1].used == report->plan.fit.host.peak.bytes);
+    CHECK(stacks[0].used == report->plan.fit.device().peak.bytes);
+    CHECK(stacks[1].used == report->plan.fit.host().peak.bytes);
     for (const MemoryStack& stack : stacks) {
         Bytes at = 0;
         for (const MemorySegment& segment : stack.segments) {
@@ -34,8 +34,8 @@ TEST_CASE("what does not fit is short by what the report says", "[pictures]") {
         test::predicted("qwen2.5-72b", "h200-pcie5-16vcpu-128gib", test::batch_of(256, 2048));
     REQUIRE_FALSE(report->plan.fit.fits());
     const std::vector<MemoryStack> stacks = memory_stacks(*report);
-    CHECK(stacks[0].shortage() == report->plan.fit.device.shortfall());
-    CHECK(stacks[1].shortage() == report->plan.fit.host.shortfall());
+    CHECK(stacks[0].shortage() == report->plan.fit.device().shortfall());
+    CHECK(stacks[1].shortage() == report->plan.fit.host().shortfall());
     CHECK_THAT(stacks[0].words(ByteUnits::decimal), ContainsSubstring(", short "));
 }
 
@@ -43,13 +43,13 @@ TEST_CASE("unified memory is one stack, storage one of its own", "[pictures]") {
     TimedPlan report;
     report.plan.unified_memory = true;
     report.plan.device_context = 5;
-    report.plan.fit.device.peak.bytes = 30;
-    report.plan.fit.host.peak = {100, 0, {}};
-    report.plan.fit.host.peak.by_kind[0] = 95;
-    report.plan.fit.host.usable = 200;
-    report.plan.fit.storage.peak.bytes = 7;
-    report.plan.fit.storage.peak.by_kind[6] = 7;
-    report.plan.fit.storage.usable = 7;
+    report.plan.fit.device().peak.bytes = 30;
+    report.plan.fit.host().peak = {100, 0, {}};
+    report.plan.fit.host().peak.by_kind[0] = 95;
+    report.plan.fit.host().usable = 200;
+    report.plan.fit.storage().peak.bytes = 7;
+    report.plan.fit.storage().peak.by_kind[6] = 7;
+    report.plan.fit.storage().usable = 7;
     const std::vector<MemoryStack> stacks = memory_stacks(report);
     REQUIRE(stacks.size() == 2);
     CHECK(stacks[0].name == "device and host");
@@ -87,8 +87,9 @@ TEST_CASE("the table of memory says what the picture shows", "[pictures]") {
     const QString csv = QString::fromStdString(to_csv(memory_table(*report)));
     CHECK(csv.startsWith(QStringLiteral("memory,when,kind,bytes\n")));
     CHECK(csv.contains(
-        QStringLiteral("device,peak,all,%1\n").arg(report->plan.fit.device.peak.bytes)));
-    CHECK(csv.contains(QStringLiteral("device,,usable,%1\n").arg(report->plan.fit.device.usable)));
+        QStringLiteral("device,peak,all,%1\n").arg(report->plan.fit.device().peak.bytes)));
+    CHECK(
+        csv.contains(QStringLiteral("device,,usable,%1\n").arg(report->plan.fit.device().usable)));
     CHECK(csv.contains(
         QStringLiteral("host,between steps,all,%1\n").arg(report->plan.memory.host_between_steps)));
     for (const QString& line : csv.trimmed().split(QLatin1Char('\n')))

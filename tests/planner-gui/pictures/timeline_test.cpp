@@ -42,7 +42,7 @@ TEST_CASE("a row a lane, with what reaches in from the steps before and after", 
     const Timeline timeline(one_layer());
     REQUIRE(timeline.rows().size() == 3);
     CHECK(timeline.length() == 1);
-    CHECK(timeline.rows()[0].lane == Lane::host_to_device);
+    CHECK(timeline.rows()[0].lane.work == Work::host_to_device);
     // The copy starts 0.2 s before the step: the next step's shows at the end.
     REQUIRE(timeline.rows()[0].blocks.size() == 1);
     CHECK(timeline.rows()[0].blocks[0].start == Approx(0.8));
@@ -63,7 +63,7 @@ TEST_CASE("waits lie on the lane compute, and on the lane that is waited for", "
     CHECK(compute.waits[0].waiting == 2);
     CHECK(compute.waits[1].cause == 0);
     for (const TimelineRow& row : timeline.rows()) {
-        if (row.lane == Lane::compute) continue;
+        if (row.lane.work == Work::compute) continue;
         Seconds sum = 0;
         for (const WaitBlock& wait : row.waits) sum += wait.end - wait.start;
         CHECK(sum == Approx(row.time().exposed));
@@ -99,8 +99,8 @@ TEST_CASE("a measured step lies under the predicted one, lane by lane", "[pictur
     REQUIRE(timeline.rows().size() == 6);
     CHECK(timeline.length() == Approx(1.5));
     for (std::size_t i = 0; i < 6; ++i) CHECK(timeline.rows()[i].measured_below == (i % 2 == 1));
-    CHECK(timeline.rows()[2].lane == Lane::compute);
-    CHECK(timeline.rows()[3].lane == Lane::compute);
+    CHECK(timeline.rows()[2].lane.work == Work::compute);
+    CHECK(timeline.rows()[3].lane.work == Work::compute);
     // Both from the first compute operation on.
     CHECK(timeline.rows()[2].blocks[0].start == 0);
     CHECK(timeline.rows()[3].blocks[0].start == 0);

@@ -42,9 +42,10 @@ TEST_CASE("decision request: every figure of every scenario is the window's", "[
               settings_flags(window.report().asked.training));
         CHECK(shown.report().step.seconds == window.report().step.seconds);
         CHECK(shown.fits() == window.report().plan.fit.fits());
-        CHECK(shown.report().plan.fit.device.peak.bytes ==
-              window.report().plan.fit.device.peak.bytes);
-        CHECK(shown.report().plan.fit.host.peak.bytes == window.report().plan.fit.host.peak.bytes);
+        CHECK(shown.report().plan.fit.device().peak.bytes ==
+              window.report().plan.fit.device().peak.bytes);
+        CHECK(shown.report().plan.fit.host().peak.bytes ==
+              window.report().plan.fit.host().peak.bytes);
         REQUIRE(shown.cost.payment.has_value() == window.cost.payment.has_value());
         CHECK(shown.cost.run.usd_per_million_tokens.value ==
               window.cost.run.usd_per_million_tokens.value);

@@ -45,7 +45,7 @@ void find_early_update(const Unrolled& unrolled, std::set<std::string>& found) {
     };
     for (int i = 0; i < unrolled.count(); ++i) {
         const Operation& update = unrolled.operation(i);
-        if (update.kind != OperationKind::update || update.lane != Lane::compute) continue;
+        if (update.kind != OperationKind::update || update.lane.work != Work::compute) continue;
         for (int before = 0; before < i; ++before) {
             if (is_gradient(unrolled.operation(before).kind) && !unrolled.ordered(before, i))
                 found.insert("an update on the GPU may meet gradients on their way");

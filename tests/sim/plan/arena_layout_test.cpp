@@ -21,7 +21,7 @@ constexpr Bytes kPage = 4096;
 std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, int scale) {
     for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
         const Buffer& buffer = plan.buffers[a];
-        const bool needed = buffer.tier == Tier::device && buffer.bytes > 0 &&
+        const bool needed = buffer.memory == Tier::device && buffer.bytes > 0 &&
                             (buffer.first == kWholeStep || buffer.first <= buffer.last);
         if ((layout.offset[a] >= 0) != needed) return buffer.name + ": placed for nobody, or not";
         if (!needed) continue;

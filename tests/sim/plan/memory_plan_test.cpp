@@ -62,12 +62,12 @@ TEST_CASE("memory plan: budgets and capacities decide the fit, with the exact sh
     machine.host.system_reserve = 50;
     TrainingSpec training;
     const Fit fit = check_fit(plan, machine, training);
-    CHECK(fit.device.usable == 950);
-    CHECK(fit.device.shortfall() == 50);
-    CHECK(fit.host.peak.bytes == 700);  // saving needs more than the step
-    CHECK(fit.host.shortfall() == 0);
+    CHECK(fit.device().usable == 950);
+    CHECK(fit.device().shortfall() == 50);
+    CHECK(fit.host().peak.bytes == 700);  // saving needs more than the step
+    CHECK(fit.host().shortfall() == 0);
     training.host_budget_bytes = 600;
-    CHECK(check_fit(plan, machine, training).host.shortfall() == 100);
+    CHECK(check_fit(plan, machine, training).host().shortfall() == 100);
 }
 
 TEST_CASE("memory plan: unified memory holds both tiers in one pool", "[plan]") {
@@ -79,7 +79,7 @@ TEST_CASE("memory plan: unified memory holds both tiers in one pool", "[plan]") 
     machine.unified_memory = true;
     machine.gpu.memory_capacity = machine.host.memory_capacity = 1400;
     const Fit fit = check_fit(build.finish(), machine, TrainingSpec{});
-    CHECK(fit.device.shortfall() == 0);
-    CHECK(fit.host.peak.bytes == 1500);
-    CHECK(fit.host.shortfall() == 100);
+    CHECK(fit.device().shortfall() == 0);
+    CHECK(fit.host().peak.bytes == 1500);
+    CHECK(fit.host().shortfall() == 100);
 }

@@ -126,7 +126,7 @@ TEST_CASE("resident: a micro-batch's activations at a time, its gradients added 
 
 TEST_CASE("resident: all is done on the GPU, nothing crosses the link", "[plan]") {
     for (const Operation& operation : plan_of(Schedule("resident"), kShape).program.operations)
-        CHECK(operation.lane == Lane::compute);
+        CHECK(operation.lane.work == Work::compute);
 }
 
 TEST_CASE("pinned memory: the next power of two", "[plan]") {
@@ -141,7 +141,7 @@ TEST_CASE("pageable memory: tensors above 32 MiB are mapped again while they are
     CHECK(freshly_mapped(tensors, 2) == 2 * ((16 << 20) + 1));
     CHECK(freshly_mapped(tensors, 4) == 4 * ((32 << 20) + 1));
     PlanBuilder build(KernelStyle::plain);
-    const OperationId before = build.add(OperationKind::backward, Lane::compute, 0, {}, {});
+    const OperationId before = build.add(OperationKind::backward, Work::compute, 0, {}, {});
     const OperationId last = copy_to_pageable(build, 0, {{before, false}}, copy_operation(100), 60);
     const StepPlan plan = build.finish();
     REQUIRE(last == 2);
@@ -204,7 +204,7 @@ TEST_CASE(
         double in = 0, out = 0;
         for (const Operation& operation :
              plan_of(Schedule("fsdp-offload"), shape).program.operations) {
-            (operation.lane == Lane::host_to_device ? in : out) += operation.link_bytes;
+            (operation.lane.work == Work::host_to_device ? in : out) += operation.link_bytes;
         }
         const double all = 4.0 * static_cast<double>(total_parameters(model));
         const double layers =

@@ -21,7 +21,7 @@ using namespace sluice;
 
 namespace {
 
-using LastOfLane = std::array<int, kLaneCount>;
+using LastOfLane = Clock;
 
 /// Two operations, of which one writes, in one part of a buffer without an order. Only the latest
 /// access of each lane needs a look: those before it come before.
@@ -65,7 +65,7 @@ std::vector<Users> users_of_buffers(const StepPlan& plan) {
     std::vector<Users> users(plan.memory.buffers.size(), nobody);
     for (int i = 0; i < static_cast<int>(plan.program.operations.size()); ++i) {
         const Operation& op = plan.program.operations[static_cast<std::size_t>(i)];
-        const auto lane = static_cast<std::size_t>(op.lane);
+        const auto lane = op.lane.index();
         for (const BufferUse& use : op.uses) {
             const BufferId id = use.buffer;
             if (id == kStepOutcome) continue;
@@ -86,7 +86,8 @@ void find_early_reuse(const Unrolled& unrolled, const StepPlan& plan,
     const auto in_step = [](const Buffer& b) { return b.first != kWholeStep && b.first <= b.last; };
     for (std::size_t a = 0; a < buffers.size(); ++a) {
         for (std::size_t b = 0; b < buffers.size(); ++b) {
-            if (buffers[a].tier != buffers[b].tier || !in_step(buffers[a]) || !in_step(buffers[b]))
+            if (buffers[a].memory != buffers[b].memory || !in_step(buffers[a]) ||
+                !in_step(buffers[b]))
                 continue;
             const bool same_step = buffers[a].last < buffers[b].first;
             if (!same_step && buffers[b].last >= buffers[a].first) continue;

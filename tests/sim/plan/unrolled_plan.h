@@ -12,7 +12,8 @@ namespace sluice {
 
 inline constexpr int kSteps = 3;  // the first and the last step are not between two others
 
-using Clock = std::array<int, kLaneCount>;  ///< how many operations of each lane are done before
+using Clock =
+    std::array<int, 2 * kWorkCount>;  ///< how many operations of each lane are done before
 
 /// A plan repeated: operation `i` of step `s` is number s * count + i.
 class Unrolled {
@@ -20,7 +21,7 @@ class Unrolled {
     explicit Unrolled(const StepPlan& plan)
         : operations_(plan.program.operations), count_(static_cast<int>(operations_.size())) {
         Clock position{};
-        std::array<int, kLaneCount> last{};
+        Clock last{};
         last.fill(-1);
         for (int id = 0; id < kSteps * count_; ++id) {
             Clock& before = before_.emplace_back();
@@ -39,7 +40,7 @@ class Unrolled {
     const Operation& operation(int id) const {
         return operations_[static_cast<std::size_t>(id % count_)];
     }
-    std::size_t lane(int id) const { return static_cast<std::size_t>(operation(id).lane); }
+    std::size_t lane(int id) const { return operation(id).lane.index(); }
     bool ordered(int first, int second) const {
         return before_[static_cast<std::size_t>(second)][lane(first)] > position(first);
     }

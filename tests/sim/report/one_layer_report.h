@@ -34,10 +34,10 @@ inline Prediction one_layer_report() {
     report.asked.training.sequence = 1000;
     report.step.seconds = 1;
     report.plan.program.operations = {
-        made_operation(OperationKind::copy_weights_in, Lane::host_to_device, {{2, true}}, 10e9),
-        made_operation(OperationKind::forward, Lane::compute, {{0, false}}),
-        made_operation(OperationKind::backward, Lane::compute, {{3, true}}),
-        made_operation(OperationKind::update, Lane::optimizer, {{2, false}})};
+        made_operation(OperationKind::copy_weights_in, Work::host_to_device, {{2, true}}, 10e9),
+        made_operation(OperationKind::forward, Work::compute, {{0, false}}),
+        made_operation(OperationKind::backward, Work::compute, {{3, true}}),
+        made_operation(OperationKind::update, Work::optimizer, {{2, false}})};
     report.step.intervals = {{-0.2, 0}, {0, 0.25}, {0.3, 0.8}, {0.8, 1.3}};
     report.step.lanes = lane_times(report.plan.program, report.step.intervals, report.step.seconds);
     return report;

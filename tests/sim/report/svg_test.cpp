@@ -52,15 +52,15 @@ Prediction deep_report(int layers) {
         report.step.intervals.push_back({start * time, (start + duration) * time});
     };
     for (int i = 0; i < layers; ++i) {
-        add(OperationKind::copy_weights_in, Lane::host_to_device, i, i, 0.9);
-        add(OperationKind::forward, Lane::compute, i, i, 0.9);
+        add(OperationKind::copy_weights_in, Work::host_to_device, i, i, 0.9);
+        add(OperationKind::forward, Work::compute, i, i, 0.9);
     }
     for (int i = 0; i < layers; ++i) {
         const double start = layers + 2.0 * i;
-        add(OperationKind::copy_weights_in, Lane::host_to_device, layers - 1 - i, start, 1.9);
-        add(OperationKind::backward, Lane::compute, layers - 1 - i, start, 1.9);
-        add(OperationKind::copy_gradients_out, Lane::device_to_host, layers - 1 - i, start, 1.9);
-        add(OperationKind::update, Lane::optimizer, layers - 1 - i, start, 1.9);
+        add(OperationKind::copy_weights_in, Work::host_to_device, layers - 1 - i, start, 1.9);
+        add(OperationKind::backward, Work::compute, layers - 1 - i, start, 1.9);
+        add(OperationKind::copy_gradients_out, Work::device_to_host, layers - 1 - i, start, 1.9);
+        add(OperationKind::update, Work::optimizer, layers - 1 - i, start, 1.9);
     }
     report.step.lanes = lane_times(report.plan.program, report.step.intervals, report.step.seconds);
     return report;
@@ -150,11 +150,11 @@ TEST_CASE("svg: a plan of 800 layers stays below 1 MB, and all of compute's time
     CHECK(svg.size() < 1'000'000);
     Seconds busy = 0;
     std::int32_t count = 0;
-    for (const Block& block : merge_short(lane_blocks(report, Lane::compute), 0.5e-3)) {
+    for (const Block& block : merge_short(lane_blocks(report, Work::compute), 0.5e-3)) {
         busy += block.busy;
         count += block.count;
     }
-    CHECK(busy == Approx(report.step.lanes[static_cast<std::size_t>(Lane::compute)].busy));
+    CHECK(busy == Approx(report.step.lanes[Work::compute].busy));
     CHECK(count == 1600);
 }
 

@@ -154,8 +154,8 @@ int check_upgrades(const ModelSpec& model, const std::string& machine) {
             INFO(model.name << " on " << machine << ", " << settings.name << ", " << upgrade.path
                             << " times " << upgrade.factor);
             CHECK(report.step.seconds <= own.step.seconds * tolerance);
-            for (const auto tier : {&Fit::device, &Fit::host, &Fit::storage})
-                CHECK((report.plan.fit.*tier).shortfall() <= (own.plan.fit.*tier).shortfall());
+            for (const Fit::OfMemory& one : report.plan.fit.memories)
+                CHECK(one.shortfall() <= own.plan.fit.of(one.memory).shortfall());
             ++checked;
         }
     }

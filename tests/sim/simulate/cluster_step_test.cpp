@@ -26,7 +26,7 @@ Prediction predict_cluster(std::int64_t gpus, std::int64_t batch, const MachineS
 }
 
 const LaneTime& interconnect(const Prediction& report) {
-    return report.step.lanes[static_cast<std::size_t>(Lane::interconnect)];
+    return report.step.lanes[Work::interconnect];
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ TEST_CASE("cluster: alone, each collective takes its formula's time", "[simulate
     int collectives = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const Operation& operation = report.plan.program.operations[i];
-        if (operation.lane != Lane::interconnect) continue;
+        if (operation.lane.work != Work::interconnect) continue;
         ++collectives;
         CHECK(demands[i].alone() ==
               Approx(collective_time(h100().interconnect, {16, 8}, operation.collective,
@@ -63,15 +63,15 @@ TEST_CASE("cluster: one sequence a GPU over a slow network is bound by it", "[si
     MachineSpec slow = h100();
     slow.interconnect.network_per_gpu = 2e9;
     const Prediction report = predict_cluster(32, 32, slow);
-    CHECK(report.step.bottleneck() == Lane::interconnect);
+    CHECK(report.step.bottleneck() == Work::interconnect);
     CHECK(interconnect(report).exposed > 0.5 * report.step.seconds);
     CHECK(predict_cluster(32, 32, h100()).step.seconds < report.step.seconds);
-    CHECK(predict_cluster(8, 64, h100()).step.bottleneck() == Lane::compute);
+    CHECK(predict_cluster(8, 64, h100()).step.bottleneck() == Work::compute);
 }
 
 TEST_CASE("cluster: a GPU holds less the more is sharded", "[simulate]") {
     const auto device = [](Sharding sharding) {
-        return predict_cluster(8, 8, h100(), sharding).plan.fit.device.peak.bytes;
+        return predict_cluster(8, 8, h100(), sharding).plan.fit.device().peak.bytes;
     };
     CHECK(device(Sharding::full) < device(Sharding::states));
     CHECK(device(Sharding::states) < device(Sharding::none));

@@ -185,10 +185,10 @@ TEST_CASE("contention: a plan of 80 layers stays steady, and the same each time"
         CHECK(simulate_step(plan, machine, training).step == Approx(step.step).epsilon(1e-11));
         // Shares only take: no lane is faster than all its operations alone.
         const std::vector<FlowDemand> demands = operation_demands(plan.program, machine, training);
-        double alone[kLaneCount] = {};
+        ByLane<double> alone;
         for (std::size_t i = 0; i < demands.size(); ++i)
-            alone[static_cast<int>(plan.program.operations[i].lane)] += demands[i].alone();
-        CHECK(step.step >= *std::max_element(alone, alone + kLaneCount) * (1 - 1e-9));
-        CHECK(step.step <= std::accumulate(alone, alone + kLaneCount, 0.0) / 0.4);
+            alone[plan.program.operations[i].lane] += demands[i].alone();
+        CHECK(step.step >= *std::ranges::max_element(alone) * (1 - 1e-9));
+        CHECK(step.step <= std::accumulate(alone.begin(), alone.end(), 0.0) / 0.4);
     }
 }

@@ -38,36 +38,38 @@ inline MachineSpec round_machine() {
 class HandMadePlan {
   public:
     OperationId copy_in(double bytes, std::vector<Dependency> waits = {}) {
-        return add(OperationKind::copy_weights_in, Lane::host_to_device, std::move(waits),
+        return add(OperationKind::copy_weights_in, Work::host_to_device, std::move(waits),
                    [&](Operation& op) { op.link_bytes = bytes; });
     }
     OperationId copy_out(double bytes, std::vector<Dependency> waits = {}) {
-        return add(OperationKind::copy_gradients_out, Lane::device_to_host, std::move(waits),
+        return add(OperationKind::copy_gradients_out, Work::device_to_host, std::move(waits),
                    [&](Operation& op) { op.link_bytes = bytes; });
     }
     /// A kernel that takes `seconds` on round_machine().
     OperationId compute(Seconds seconds, std::vector<Dependency> waits = {}) {
         plan.program.kernel_lists.push_back({memory_bound("kernel", seconds * 4000e9)});
         const auto list = static_cast<std::int32_t>(plan.program.kernel_lists.size()) - 1;
-        return add(OperationKind::forward, Lane::compute, std::move(waits),
+        return add(OperationKind::forward, Work::compute, std::move(waits),
                    [&](Operation& op) { op.kernels = {list}; });
     }
     /// A matrix product of these dimensions.
     OperationId product(std::int64_t m, std::int64_t n, std::int64_t k) {
         plan.program.kernel_lists.push_back({gemm("product", GemmRole::forward, m, n, k)});
         const auto list = static_cast<std::int32_t>(plan.program.kernel_lists.size()) - 1;
-        return add(OperationKind::forward, Lane::compute, {},
+        return add(OperationKind::forward, Work::compute, {},
                    [&](Operation& op) { op.kernels = {list}; });
     }
     void wait_for_step_before(OperationId waiting, OperationId on) {
         plan.program.operations[static_cast<std::size_t>(waiting)].waits_for.push_back({on, true});
     }
     OperationId adam(double bytes, std::vector<Dependency> waits = {}) {
-        return add(OperationKind::update, Lane::optimizer, std::move(waits), [&](Operation& op) {
+        return add(OperationKind::update, Work::optimizer, std::move(waits), [&](Operation& op) {
             op.host_work = HostWork::adam;
             op.host_bytes = bytes;
         });
     }
+
+    Operation& at(OperationId id) { return plan.program.operations[static_cast<std::size_t>(id)]; }
 
     StepPlan plan;
 

@@ -28,7 +28,7 @@ Prediction small(const TrainingSpec& training) {
 }
 
 double device_peak(const Prediction& report) {
-    return static_cast<double>(report.plan.fit.device.peak.bytes);
+    return static_cast<double>(report.plan.fit.device().peak.bytes);
 }
 
 }  // namespace

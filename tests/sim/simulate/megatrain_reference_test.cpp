@@ -55,12 +55,12 @@ TEST_CASE("megatrain: three measured steps are predicted within 10%, their memor
         INFO(row.model << ", " << row.layers << " layers");
         const Prediction report = predict_megatrain(row);
         CHECK(report.step.seconds == Approx(row.step).epsilon(0.10));
-        CHECK(static_cast<double>(report.plan.fit.device.peak.bytes) ==
+        CHECK(static_cast<double>(report.plan.fit.device().peak.bytes) ==
               Approx(row.device_peak).epsilon(0.03));
         CHECK(static_cast<double>(report.plan.memory.host_between_steps) ==
               Approx(row.host_after_step).epsilon(0.03));
         if (row.host_peak > 0) {
-            CHECK(static_cast<double>(report.plan.fit.host.peak.bytes) ==
+            CHECK(static_cast<double>(report.plan.fit.host().peak.bytes) ==
                   Approx(row.host_peak).epsilon(0.03));
         }
     }

@@ -135,7 +135,7 @@ TEST_CASE("operation cost: kernels are no faster than the host issues them, and 
     CHECK(waits.alone() == Approx(5e-3));
     CHECK(waits.kernels.at_limit == Approx(5e-3));
     CHECK(waits.kernels.joules == Approx(joules + 100 * 2e-3));
-    operation.lane = Lane::python;
+    operation.lane = Work::python;
     CHECK(demand_of(made, machine).alone() == Approx(5e-3));
 }
 

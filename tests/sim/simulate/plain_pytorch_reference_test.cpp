@@ -22,7 +22,7 @@ Prediction predict_row(Schedule schedule, const char* name, std::int64_t layers)
 }
 
 double device(const Prediction& report) {
-    return static_cast<double>(report.plan.fit.device.peak.bytes);
+    return static_cast<double>(report.plan.fit.device().peak.bytes);
 }
 double host(const Prediction& report) {
     return static_cast<double>(report.plan.memory.host_between_steps);

@@ -63,7 +63,7 @@ TEST_CASE("properties: on every machine shares are at most one and times add up"
             CHECK(used.share >= 0);
             CHECK(used.share <= 1 + 1e-6);
         }
-        const LaneTime& compute = report.step.lanes[static_cast<std::size_t>(Lane::compute)];
+        const LaneTime& compute = report.step.lanes[Work::compute];
         Seconds exposed = 0;
         for (const LaneTime& lane : report.step.lanes) exposed += lane.exposed;
         CHECK(compute.busy + exposed == Approx(report.step.seconds).epsilon(1e-6));
@@ -94,7 +94,7 @@ TEST_CASE("memory over a step: its most is the plan's peak, of the streamed sche
             const std::vector<MemoryMoment> moments = memory_over_step(report, Tier::device);
             CHECK(memory_changes(report, Tier::device));
             const MemoryMoment& most = most_memory(moments);
-            const Peak& peak = report.plan.fit.device.peak;
+            const Peak& peak = report.plan.fit.device().peak;
             CHECK(most.bytes == peak.bytes);
             CHECK(most.by_kind == peak.by_kind);
             for (const MemoryMoment& moment : moments) {

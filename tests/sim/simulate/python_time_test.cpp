@@ -19,12 +19,12 @@ TEST_CASE("zero3: with few tokens the step takes as long as its Python, and is n
         return predict(model, machine, training);
     };
     const auto busy = [](const Prediction& report, Lane lane) {
-        return report.step.lanes[static_cast<std::size_t>(lane)].busy;
+        return report.step.lanes[lane].busy;
     };
     const Prediction fast = report_of(10e-6), slow = report_of(20e-6);
-    CHECK(busy(slow, Lane::compute) == Approx(busy(fast, Lane::compute)).epsilon(0.01));
-    CHECK(busy(slow, Lane::python) == Approx(2 * busy(fast, Lane::python)));
-    CHECK(slow.step.seconds - fast.step.seconds == Approx(busy(fast, Lane::python)).epsilon(0.05));
+    CHECK(busy(slow, Work::compute) == Approx(busy(fast, Work::compute)).epsilon(0.01));
+    CHECK(busy(slow, Work::python) == Approx(2 * busy(fast, Work::python)));
+    CHECK(slow.step.seconds - fast.step.seconds == Approx(busy(fast, Work::python)).epsilon(0.05));
 }
 
 TEST_CASE("FSDP offload: Python continues during copies, and is not counted twice", "[simulate]") {
@@ -36,9 +36,7 @@ TEST_CASE("FSDP offload: Python continues during copies, and is not counted twic
     training.sequence = 128;
     machine.gpu.eager_launch = 50e-6;  // limits
     const Prediction report = predict(model, machine, training);
-    const auto busy = [&](Lane lane) {
-        return report.step.lanes[static_cast<std::size_t>(lane)].busy;
-    };
-    CHECK(busy(Lane::host_to_device) > 0.1 * busy(Lane::python));
-    CHECK(report.step.seconds < 1.05 * (busy(Lane::python) + busy(Lane::optimizer)));
+    const auto busy = [&](Lane lane) { return report.step.lanes[lane].busy; };
+    CHECK(busy(Work::host_to_device) > 0.1 * busy(Work::python));
+    CHECK(report.step.seconds < 1.05 * (busy(Work::python) + busy(Work::optimizer)));
 }

@@ -82,7 +82,7 @@ TEST_CASE("step bounds: energy that is saved in no time is not paid for, in any 
     const auto fluid = [&](std::vector<FlowDemand> demands) {
         StepProgram program;
         program.operations.resize(demands.size());
-        for (Operation& operation : program.operations) operation.lane = Lane::compute;
+        for (Operation& operation : program.operations) operation.lane = Work::compute;
         return step_bounds(program, demands, machine, {}).fluid;
     };
     CHECK(fluid({free, free}) == Approx(2));

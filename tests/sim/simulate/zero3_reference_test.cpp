@@ -43,7 +43,7 @@ TEST_CASE("zero3: measured steps within 5%, phases 15%, device memory 3%, host m
         INFO(row.model << ", " << row.layers << " layers");
         const Prediction report = predict_zero3(row);
         CHECK(report.step.seconds == Approx(row.step).epsilon(0.05));
-        CHECK(static_cast<double>(report.plan.fit.device.peak.bytes) ==
+        CHECK(static_cast<double>(report.plan.fit.device().peak.bytes) ==
               Approx(row.device_peak).epsilon(0.03));
         CHECK(static_cast<double>(report.plan.memory.host_between_steps) ==
               Approx(row.host).epsilon(0.05));
@@ -57,6 +57,6 @@ TEST_CASE("zero3: measured steps within 5%, phases 15%, device memory 3%, host m
 
 TEST_CASE("zero3: 16 layers of the 7B shape do not fit into 128 GiB, as measured", "[simulate]") {
     const Prediction report = predict_zero3({"qwen2.5-7b", 16, 32, 1024, 0, 0, 0, 0, 0, 0});
-    CHECK(report.plan.fit.device.shortfall() == 0);
-    CHECK(report.plan.fit.host.shortfall() > 0);
+    CHECK(report.plan.fit.device().shortfall() == 0);
+    CHECK(report.plan.fit.host().shortfall() > 0);
 }

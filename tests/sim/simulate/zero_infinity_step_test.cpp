@@ -14,15 +14,15 @@ TEST_CASE("zero-infinity: a step is at least as long as storage needs for its by
     const ModelSpec model = four_layers_of_7b();
     const MachineSpec machine = machine_with_storage();
     const Prediction report = predict(model, machine, infinity());
-    const LaneTime& read = report.step.lanes[static_cast<std::size_t>(Lane::storage_read)];
-    const LaneTime& write = report.step.lanes[static_cast<std::size_t>(Lane::storage_write)];
+    const LaneTime& read = report.step.lanes[Work::storage_read];
+    const LaneTime& write = report.step.lanes[Work::storage_write];
     CHECK(read.busy == Approx(read.bytes / 8e9));
     CHECK(write.busy == Approx(write.bytes / 4e9));
     CHECK(report.step.seconds >= std::max(read.busy, write.busy));
     MachineSpec slow_to_start = machine;
     slow_to_start.storage.latency = 1e-3;
     const Prediction late = predict(model, slow_to_start, infinity());
-    const LaneTime& late_read = late.step.lanes[static_cast<std::size_t>(Lane::storage_read)];
+    const LaneTime& late_read = late.step.lanes[Work::storage_read];
     CHECK(late_read.busy - read.busy == Approx(1e-3 * static_cast<double>(read.operations)));
 }
 

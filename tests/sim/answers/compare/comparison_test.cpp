@@ -55,7 +55,8 @@ TEST_CASE("compare: every declared schedule of one machine is compared, as predi
         training.schedule = Schedule(schedule_table()[static_cast<std::size_t>(declared[i].value)]);
         const Prediction alone = predict(small_model(), machine(), training);
         CHECK(c.systems[i].report.step.seconds == Approx(alone.step.seconds).epsilon(1e-6));
-        CHECK(c.systems[i].report.plan.fit.device.peak.bytes == alone.plan.fit.device.peak.bytes);
+        CHECK(c.systems[i].report.plan.fit.device().peak.bytes ==
+              alone.plan.fit.device().peak.bytes);
         REQUIRE(c.systems[i].fits());
         CHECK(c.systems[i].report.band->low < alone.step.seconds);
         CHECK(c.systems[i].report.band->high > alone.step.seconds);
@@ -150,7 +151,7 @@ TEST_CASE("compare: a batch that does not fit is cut into the largest micro-batc
         CHECK(taken.batch == 48);
         REQUIRE(taken.micro_batch > 0);
         TrainingSpec whole = training_of(schedule, asked);
-        CHECK(predict(small_model(), machine(), whole).plan.fit.device.shortfall() ==
+        CHECK(predict(small_model(), machine(), whole).plan.fit.device().shortfall() ==
               system.short_of_whole_batch);
         for (std::int64_t larger = taken.micro_batch + 1; larger < 48; ++larger) {
             if (48 % larger != 0) continue;

@@ -19,10 +19,10 @@ inline ComparedSystem made_system(Schedule schedule, double tokens_per_s) {
     r.asked.training.sequence = 100;
     r.step.seconds = 1000 / tokens_per_s;
     r.band = {0.9 * r.step.seconds, 1.1 * r.step.seconds};
-    r.step.critical_shares[static_cast<std::size_t>(Lane::optimizer)] = 0.75;
-    r.step.critical_shares[static_cast<std::size_t>(Lane::compute)] = 0.25;
-    r.plan.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
-    r.plan.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
+    r.step.critical_shares[Work::optimizer] = 0.75;
+    r.step.critical_shares[Work::compute] = 0.25;
+    r.plan.fit.device() = {Tier::device, {40'000'000'000, 0, {}}, 80'000'000'000};
+    r.plan.fit.host() = {Tier::host, {250'000'000'000, 0, {}}, 500'000'000'000};
     return system;
 }
 
@@ -30,7 +30,7 @@ inline ComparedSystem made_system(Schedule schedule, double tokens_per_s) {
 inline ComparedSystem made_misfit(Schedule schedule, double tokens_per_s,
                                   double suggested_tokens_per_s) {
     ComparedSystem system = made_system(schedule, tokens_per_s);
-    Peak& peak = system.report.plan.fit.device.peak;
+    Peak& peak = system.report.plan.fit.device().peak;
     peak.bytes = 90'000'000'000;
     peak.by_kind[static_cast<std::size_t>(MemoryKind::activations)] = 88'000'000'000;
     TrainingSpec smaller = system.report.asked.training;

@@ -64,7 +64,7 @@ TEST_CASE("energy: a copy takes what was measured beyond idling", "[cost]") {
     p.report.plan.program = {};
     p.report.step.seconds = 10;
     Operation copy;
-    copy.lane = Lane::host_to_device;
+    copy.lane = Work::host_to_device;
     copy.link_bytes = 100e9;
     p.report.plan.program.operations = {copy};
     const StepEnergy energy = step_energy(p.report, p.machine, p.power, 1);
@@ -78,7 +78,7 @@ TEST_CASE("energy: a product in FP8 takes as much less as it is quicker", "[cost
     p.report.step.seconds = 10;
     const auto products_of = [&](const Kernel& kernel) {
         Operation operation;
-        operation.lane = Lane::compute;
+        operation.lane = Work::compute;
         operation.kernels = {0};
         p.report.plan.program = {};
         p.report.plan.program.operations = {operation};
@@ -116,7 +116,7 @@ TEST_CASE("energy: from a datasheet, a ceiling over full power while it computes
     REQUIRE(!p.power.calibrated);
     CHECK(p.power.busy_w == 700);
     CHECK(*p.power.host_w == Approx((10200 - 8 * 700) / 8.0));
-    const Seconds busy = p.report.step.lanes[static_cast<std::size_t>(Lane::compute)].busy;
+    const Seconds busy = p.report.step.lanes[Work::compute].busy;
     const double full = 700 * busy + p.power.idle_w * (p.report.step.seconds - busy);
     CHECK(p.energy.gpu() == Approx(std::min(1.25 * full, 700 * p.report.step.seconds)));
     CHECK(p.energy.least == Approx(full));

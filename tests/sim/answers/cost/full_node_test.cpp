@@ -47,7 +47,7 @@ TEST_CASE("side by side: a host with less memory than its node has holds fewer j
     TrainingSpec training;
     training.batch = 8;
     const Prediction alone = predict(read_model("qwen2.5-7b"), machine, training);
-    const Fit::OfTier& host = alone.plan.fit.host;
+    const Fit::OfMemory& host = alone.plan.fit.host();
     REQUIRE(2 * host.peak.bytes > host.usable);
     const auto together = full_node(alone, machine, machine_money(profile, machine, {}), {});
     REQUIRE(together);

@@ -211,12 +211,12 @@ TEST_CASE("decision: the page is well-formed, escapes names and loads nothing", 
 TEST_CASE("memory bars: kinds side by side add up to the peak", "[decision]") {
     MemoryBar bar;
     bar.name = "box";
-    bar.fit.device.usable = 100'000'000'000;
-    bar.fit.device.peak.bytes = 40'000'000'000;
-    bar.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::weights)] = 10'000'000'000;
-    bar.fit.device.peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] = 30'000'000'000;
-    bar.fit.host = bar.fit.device;
-    bar.fit.host.peak.bytes = 120'000'000'000;
+    bar.fit.device().usable = 100'000'000'000;
+    bar.fit.device().peak.bytes = 40'000'000'000;
+    bar.fit.device().peak.by_kind[static_cast<std::size_t>(MemoryKind::weights)] = 10'000'000'000;
+    bar.fit.device().peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] = 30'000'000'000;
+    bar.fit.host().peak = bar.fit.device().peak;
+    bar.fit.host().peak.bytes = 120'000'000'000;
     const Picture picture = memory_bars_picture({bar});
     const std::string svg = to_svg(picture);
     CHECK(nesting_error(svg) == std::nullopt);

@@ -24,8 +24,8 @@ inline Candidate made_candidate(const std::string& name, double tokens_per_s, do
     }
     r.step.lanes = lane_times(r.plan.program, r.step.intervals, r.step.seconds);
     r.band = {0.9 * r.step.seconds, 1.2 * r.step.seconds};
-    r.plan.fit.device = {{40'000'000'000, 0, {}}, 80'000'000'000};
-    r.plan.fit.host = {{250'000'000'000, 0, {}}, 500'000'000'000};
+    r.plan.fit.device() = {Tier::device, {40'000'000'000, 0, {}}, 80'000'000'000};
+    r.plan.fit.host() = {Tier::host, {250'000'000'000, 0, {}}, 500'000'000'000};
     MachineMoney money;
     CostQuery query;
     query.tokens = 2e9;
@@ -38,7 +38,7 @@ inline Candidate made_candidate(const std::string& name, double tokens_per_s, do
 
 inline Candidate made_misfit_candidate(const std::string& name) {
     Candidate c = made_candidate(name, 5000, 1);
-    c.prediction.plan.fit.device.peak.bytes = 90'000'000'000;
+    c.prediction.plan.fit.device().peak.bytes = 90'000'000'000;
     TrainingSpec smaller = c.report().asked.training;
     c.prediction.advice.suggestions = {
         {{{"batch", "5"}}, smaller, 45'000'000'000, 250'000'000'000}};

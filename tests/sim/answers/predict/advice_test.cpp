@@ -32,7 +32,7 @@ TEST_CASE("suggestions: what is suggested fits", "[simulate]") {
     for (const Suggestion& one : report.advice.suggestions) {
         const Fit fit = predict(c.model, c.machine, one.training).plan.fit;
         CHECK(fit.fits());
-        CHECK(one.device_peak == fit.device.peak.bytes);
+        CHECK(one.device_peak == fit.device().peak.bytes);
     }
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("suggestions: one pass, where sums of several do not fit", "[simulate]
     const Suggestion& first = report.advice.suggestions[0];
     CHECK(first.settings == std::vector<Setting>{{"passes", "1"}});
     const Fit fit = predict(c.model, c.machine, first.training).plan.fit;
-    CHECK(first.device_peak == fit.device.peak.bytes);
+    CHECK(first.device_peak == fit.device().peak.bytes);
 }
 
 TEST_CASE("suggestions: messages use the chosen units", "[simulate]") {

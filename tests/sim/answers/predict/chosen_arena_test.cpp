@@ -87,12 +87,12 @@ std::string fault_of(const Question& asked, const TrainingSpec& chosen, const Fi
         if (buffers_that_meet(plan.step.memory, layout_arena(plan.step.memory, scale)))
             return fmt::format("two buffers share memory at scale {}", scale);
     const Bytes arena = layout_arena(plan.step.memory).total;
-    if (arena != fit.device.peak.bytes)
-        return fmt::format("the arena takes {}, the plan {}", arena, fit.device.peak.bytes);
+    if (arena != fit.device().peak.bytes)
+        return fmt::format("the arena takes {}, the plan {}", arena, fit.device().peak.bytes);
     if (arena > usable_memory(asked.machine, asked.training, Tier::device))
-        return fmt::format("the arena takes {}, of {}", arena, fit.device.usable);
+        return fmt::format("the arena takes {}, of {}", arena, fit.device().usable);
     Bytes kinds = 0;
-    for (const Bytes bytes : fit.device.peak.by_kind) kinds += bytes;
+    for (const Bytes bytes : fit.device().peak.by_kind) kinds += bytes;
     return kinds == arena ? "" : fmt::format("kinds add up to {}, not {}", kinds, arena);
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("chosen plans: 100 of random questions fit once they are laid out", "[
             if (fit.fits() != in_search.fits()) fault = "the search takes it to fit, or not";
             if (!fit.fits()) continue;
             ++fitting;
-            const Peak& peak = fit.device.peak;
+            const Peak& peak = fit.device().peak;
             const Bytes gaps = peak.by_kind[static_cast<std::size_t>(MemoryKind::gaps)];
             if (gaps > 0) ++with_gaps;
             most = std::max(most, static_cast<double>(gaps) / static_cast<double>(peak.bytes));

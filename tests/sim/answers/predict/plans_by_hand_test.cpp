@@ -12,7 +12,7 @@ using namespace sluice;
 
 namespace {
 
-struct Work {
+struct HandAsked {
     const char *machine, *model;
     std::int64_t batch;
     double device_budget = 0;
@@ -47,15 +47,15 @@ std::vector<TrainingSpec> plans_by_hand(const TrainingSpec& asked, std::int64_t 
 }  // namespace
 
 TEST_CASE("plan choice: within 2% of the best of all plans by hand, on nine works", "[simulate]") {
-    for (const Work& work : {Work{"h200-pcie5-16vcpu-128gib-2", "qwen2.5-7b", 8, 24e9},
-                             {"h200-pcie5-16vcpu-128gib-2", "qwen2.5-7b", 32},
-                             {"h200-pcie5-16vcpu-128gib-2", "qwen2.5-3b", 32},
-                             {"h200-pcie5-16vcpu-128gib-2", "qwen2.5-7b", 32, 24e9},
-                             {"rtx-4090", "qwen2.5-7b", 8},
-                             {"rtx-5090", "qwen2.5-7b", 16},
-                             {"h100-sxm-pcie5", "qwen2.5-14b", 8},
-                             {"h200-sxm-pcie5-1.5tb", "qwen2.5-14b", 32},
-                             {"h200-sxm-pcie5-1.5tb", "qwen2.5-32b", 16}}) {
+    for (const HandAsked& work : {HandAsked{"h200-pcie5-16vcpu-128gib-2", "qwen2.5-7b", 8, 24e9},
+                                  {"h200-pcie5-16vcpu-128gib-2", "qwen2.5-7b", 32},
+                                  {"h200-pcie5-16vcpu-128gib-2", "qwen2.5-3b", 32},
+                                  {"h200-pcie5-16vcpu-128gib-2", "qwen2.5-7b", 32, 24e9},
+                                  {"rtx-4090", "qwen2.5-7b", 8},
+                                  {"rtx-5090", "qwen2.5-7b", 16},
+                                  {"h100-sxm-pcie5", "qwen2.5-14b", 8},
+                                  {"h200-sxm-pcie5-1.5tb", "qwen2.5-14b", 32},
+                                  {"h200-sxm-pcie5-1.5tb", "qwen2.5-32b", 16}}) {
         INFO(fmt::format("{} on {}, batch {}", work.model, work.machine, work.batch));
         const ModelSpec model = read_model(work.model);
         MachineSpec machine = resolve_machine(read_machine_profile(work.machine));

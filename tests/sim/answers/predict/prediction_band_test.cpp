@@ -129,8 +129,8 @@ TEST_CASE("prediction band: other systems' schedules are less sure, and their wo
     CHECK(shorter(on_device) == Approx(kErrorOnDevice));
     // Host work, which nothing runs beside, may take twice as long but no shorter.
     const Prediction offloading = band_of(Schedule("fsdp-offload"));
-    const double host = offloading.step.lanes[static_cast<std::size_t>(Lane::optimizer)].busy +
-                        offloading.step.lanes[static_cast<std::size_t>(Lane::host)].busy;
+    const double host =
+        offloading.step.lanes[Work::optimizer].busy + offloading.step.lanes[Work::host].busy;
     CHECK(shorter(offloading) == Approx(kErrorOffloading));
     CHECK(longer(offloading) ==
           Approx(std::hypot(kErrorOffloading, host / offloading.step.seconds)).epsilon(0.1));

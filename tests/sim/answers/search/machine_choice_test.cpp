@@ -111,9 +111,9 @@ TEST_CASE(
         throw std::runtime_error("no " + id);
     };
     CHECK(!find("dgx-spark-gb10").does_it);
-    CHECK(find("dgx-spark-gb10").report.plan.fit.host.usable < 128'000'000'000);
+    CHECK(find("dgx-spark-gb10").report.plan.fit.host().usable < 128'000'000'000);
     CHECK(find("gh200-480gb").does_it);
-    CHECK(find("gh200-480gb").report.plan.fit.host.usable < 480'000'000'000);
+    CHECK(find("gh200-480gb").report.plan.fit.host().usable < 480'000'000'000);
     const std::string text = machine_choices_text(choices);
     CHECK_THAT(text, ContainsSubstring("host memory: these machines are predicted with less than "
                                        "1.00 TB, since they cannot have more: ") &&

@@ -67,8 +67,8 @@ TEST_CASE("sensitivity: what limits is what gains", "[search]") {
     CHECK(large.upgrades.front().gain > 0.3);
     // A GPU twice as fast makes the host the limit.
     const Sensitivity turned = of("qwen2.5-14b", "h200-sxm-pcie5-1tb", 32);
-    CHECK(turned.base.step.bottleneck() == Lane::compute);
-    CHECK(turned.upgrades.front().report.step.bottleneck() == Lane::optimizer);
+    CHECK(turned.base.step.bottleneck() == Work::compute);
+    CHECK(turned.upgrades.front().report.step.bottleneck() == Work::optimizer);
     CHECK_THAT(sensitivity_text(large), !ContainsSubstring("gpu_compute"));
 }
 
@@ -115,8 +115,8 @@ TEST_CASE("sensitivity: settings of the machine make the same change, or there a
                                                upgrade.report.asked.training);
             INFO(machine << ": " << upgrade.name);
             CHECK(adopted.step.seconds == Approx(upgrade.report.step.seconds).epsilon(0.001));
-            CHECK(adopted.plan.fit.device.usable == upgrade.report.plan.fit.device.usable);
-            CHECK(adopted.plan.fit.host.usable == upgrade.report.plan.fit.host.usable);
+            CHECK(adopted.plan.fit.device().usable == upgrade.report.plan.fit.device().usable);
+            CHECK(adopted.plan.fit.host().usable == upgrade.report.plan.fit.host().usable);
         }
     }
     const Sensitivity h200 = of("qwen2.5-7b", "h200-pcie5-16vcpu-128gib", 8);

@@ -51,7 +51,7 @@ inline TimedPlan exact_step(const TrainingSpec& training, ClippedStep kind) {
 inline nlohmann::json exact_report(const TrainingSpec& training = small_training(),
                                    ClippedStep kind = ClippedStep::waits) {
     TimedPlan report = exact_step(training, kind);
-    report.step.measured = {report.plan.fit.device.peak.bytes,
+    report.step.measured = {report.plan.fit.device().peak.bytes,
                             report.plan.memory.host_between_steps,
                             0,
                             report.step.seconds,

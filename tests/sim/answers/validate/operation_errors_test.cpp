@@ -16,9 +16,9 @@ namespace {
 StepProgram chain() {
     StepProgram program;
     program.operations = {
-        made_operation(OperationKind::forward, Lane::compute, {{2, true}}),
-        made_operation(OperationKind::copy_gradients_out, Lane::device_to_host, {{0, false}}),
-        made_operation(OperationKind::update, Lane::optimizer, {{0, false}})};
+        made_operation(OperationKind::forward, Work::compute, {{2, true}}),
+        made_operation(OperationKind::copy_gradients_out, Work::device_to_host, {{0, false}}),
+        made_operation(OperationKind::update, Work::optimizer, {{0, false}})};
     return program;
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("operation errors: sums by kind, means over runs, the rest is pauses",
     CHECK(errors.step_error == Approx(-0.1));  // mean of -20% and 0
     REQUIRE(errors.kinds.size() == 3);
     const KindError& update = errors.kinds[2];
-    CHECK(update.lane == Lane::optimizer);
+    CHECK(update.lane.work == Work::optimizer);
     CHECK(update.operations == 2);
     CHECK(update.measured == Approx(7 + 2));
     CHECK(update.predicted == Approx(5 + 2));

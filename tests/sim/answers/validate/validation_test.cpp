@@ -64,11 +64,11 @@ TEST_CASE("validation: errors by group, then of all", "[validate]") {
 TEST_CASE("validation: errors by what is predicted to limit a run", "[validate]") {
     Validation v = three_runs();
     const auto bound_by = [&](std::size_t run, Lane lane) {
-        v.runs[run].predicted.step.critical_shares[static_cast<std::size_t>(lane)] = 1;
+        v.runs[run].predicted.step.critical_shares[lane] = 1;
     };
-    bound_by(0, Lane::compute);
-    bound_by(1, Lane::optimizer);
-    bound_by(2, Lane::compute);
+    bound_by(0, Work::compute);
+    bound_by(1, Work::optimizer);
+    bound_by(2, Work::compute);
     v.summaries = summarize(v.runs);
     const std::vector<BoundSummary>& bounds = v.summaries.back().bounds;
     REQUIRE(bounds.size() == 2);

@@ -37,9 +37,9 @@ TEST_CASE("accelerate-offload: layers arrive twice with recomputation, once with
     const ModelSpec model = parse_generic_model(kShape);
     const double all = 2.0 * static_cast<double>(total_parameters(model));
     const double layers = 2.0 * 4 * static_cast<double>(layer_parameters(model, model.kinds[0]));
-    CHECK(link_bytes(plan_of(Recompute::full), Lane::host_to_device) == all + layers);
-    CHECK(link_bytes(plan_of(Recompute::none), Lane::host_to_device) == all);
-    CHECK(link_bytes(plan_of(Recompute::full), Lane::device_to_host) == all);
+    CHECK(link_bytes(plan_of(Recompute::full), Work::host_to_device) == all + layers);
+    CHECK(link_bytes(plan_of(Recompute::none), Work::host_to_device) == all);
+    CHECK(link_bytes(plan_of(Recompute::full), Work::device_to_host) == all);
 }
 
 TEST_CASE("accelerate-offload: a tied table is copied for the embedding and for the head",
@@ -48,8 +48,8 @@ TEST_CASE("accelerate-offload: a tied table is copied for the embedding and for 
     const double table = 2.0 * 512 * 16000;
     const double all =
         2.0 * static_cast<double>(total_parameters(parse_generic_model(tied))) + table;
-    CHECK(link_bytes(plan_of(Recompute::none, tied), Lane::host_to_device) == all);
-    CHECK(link_bytes(plan_of(Recompute::none, tied), Lane::device_to_host) == all);
+    CHECK(link_bytes(plan_of(Recompute::none, tied), Work::host_to_device) == all);
+    CHECK(link_bytes(plan_of(Recompute::none, tied), Work::device_to_host) == all);
 }
 
 TEST_CASE("accelerate-offload: all is in order; each operation waits for the one before it",

@@ -36,7 +36,7 @@ StepPlan plan_of(const TrainingSpec& training, const char* machine = "h100-sxm-p
 Bytes standing(const StepPlan& plan, MemoryKind kind) {
     Bytes bytes = 0;
     for (const Buffer& buffer : plan.memory.buffers)
-        if (buffer.first == kWholeStep && buffer.tier == Tier::device && buffer.kind == kind)
+        if (buffer.first == kWholeStep && buffer.memory == Tier::device && buffer.kind == kind)
             bytes += buffer.bytes;
     return bytes;
 }

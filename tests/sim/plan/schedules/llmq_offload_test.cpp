@@ -57,7 +57,7 @@ TEST_CASE("llmq: in bf16 the masters are the weights, so offloading them changes
                    masters = llmq_plan(Offload::masters, Compute::bf16);
     CHECK(bytes_of(masters, "bf16 parameters") == 2 * kLlmqAll);
     CHECK(device_peak(masters) == device_peak(plain));
-    CHECK(link_bytes(masters, Lane::host_to_device) == link_bytes(plain, Lane::host_to_device));
+    CHECK(link_bytes(masters, Work::host_to_device) == link_bytes(plain, Work::host_to_device));
 }
 
 TEST_CASE("llmq: weights on the host arrive in both passes but for the last two layers", "[plan]") {

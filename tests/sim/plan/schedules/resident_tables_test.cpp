@@ -40,7 +40,7 @@ StepPlan plan_of(bool tied, ResidentTables tables) {
 Bytes states(const StepPlan& plan) {
     Bytes total = 0;
     for (const Buffer& buffer : plan.memory.buffers)
-        if (buffer.tier == Tier::device && buffer.kind == MemoryKind::optimizer_state)
+        if (buffer.memory == Tier::device && buffer.kind == MemoryKind::optimizer_state)
             total += buffer.bytes;
     return total;
 }
@@ -55,8 +55,8 @@ TEST_CASE("streamed: with head and embedding resident, only the batch's tokens t
                        with = plan_of(tied, ResidentTables::both);
         CAPTURE(tied);
         // Row, place in the order and target of each token; three numbers of each row.
-        CHECK(link_bytes(with, Lane::host_to_device) == 4.0 * (3 * kTokens + 3 * 1000));
-        CHECK(link_bytes(with, Lane::device_to_host) == 16);  // loss and norm
+        CHECK(link_bytes(with, Work::host_to_device) == 4.0 * (3 * kTokens + 3 * 1000));
+        CHECK(link_bytes(with, Work::device_to_host) == 16);  // loss and norm
         for (const Operation& op : with.program.operations) CHECK(op.host_bytes == 0);
         CHECK(states(with) - states(without) == 12 * ((tied ? 1 : 2) * kTable + 512));
         // The rows in and out, their gradients, the head's, the states; now there is the index.
@@ -70,7 +70,7 @@ TEST_CASE("streamed: a resident head alone neither arrives nor leaves", "[plan]"
     const StepPlan without = plan_of(false, ResidentTables::none),
                    with = plan_of(false, ResidentTables::head);
     const double head = 2 * (kTable + 512);
-    for (const Lane lane : {Lane::host_to_device, Lane::device_to_host})
+    for (const Lane lane : {Work::host_to_device, Work::device_to_host})
         CHECK(link_bytes(without, lane) - link_bytes(with, lane) == head);
     CHECK(states(with) - states(without) == 12 * (kTable + 512));
     CHECK_THROWS_WITH(plan_of(true, ResidentTables::head), ContainsSubstring("give both or none"));
@@ -118,11 +118,11 @@ TEST_CASE("nearest fit: where the host is short, the fewest layers that make roo
     REQUIRE_FALSE(nearest.empty());
     CHECK(nearest.front().training.resident_layers == with.resident_layers);
     // The device gets what leaves the host, but for the pieces through which it moves.
-    CHECK(fit_on(model, machine, asked).host.peak.bytes -
-              fit_on(model, machine, with).host.peak.bytes ==
+    CHECK(fit_on(model, machine, asked).host().peak.bytes -
+              fit_on(model, machine, with).host().peak.bytes ==
           Approx(12 * with.resident_layers * layer_parameters(model, model.layer(0)) - kStaging));
     --with.resident_layers;
-    CHECK(fit_on(model, machine, with).host.shortfall() > 0);
+    CHECK(fit_on(model, machine, with).host().shortfall() > 0);
     // Enough memory, or never enough: nothing changes.
     CHECK(with_layers_off_host(model, machine, batch_with_states(32, 8)).resident_layers == 0);
     TrainingSpec tight = asked;

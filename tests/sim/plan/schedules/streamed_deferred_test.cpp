@@ -34,7 +34,7 @@ StepPlan deferring(std::int64_t deferred, std::int64_t resident = 0,
 std::vector<int> updated(const StepPlan& plan) {
     std::vector<int> out;
     for (const Operation& op : plan.program.operations)
-        if (op.kind == OperationKind::update && op.lane == Lane::optimizer)
+        if (op.kind == OperationKind::update && op.lane.work == Work::optimizer)
             out.push_back(op.layer == kEmbeddingLayer ? -1 : op.layer);
     return out;
 }

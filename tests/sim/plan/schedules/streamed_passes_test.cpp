@@ -55,7 +55,7 @@ TEST_CASE("streamed passes: gradients leave, and parameters are updated, once", 
                                      OperationKind::copy_embeddings_in, OperationKind::forward,
                                      OperationKind::loss, OperationKind::backward})
         CHECK(passed(four, kind) == passed(one, kind));
-    CHECK(link_bytes(four, Lane::device_to_host) == link_bytes(one, Lane::device_to_host));
+    CHECK(link_bytes(four, Work::device_to_host) == link_bytes(one, Work::device_to_host));
     CHECK(four.program.flops() == one.program.flops());
 }
 

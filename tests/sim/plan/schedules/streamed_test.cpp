@@ -72,10 +72,10 @@ TEST_CASE(
     // A layer: qkv 1536x512, output 512x512, gate and up 2048x512, down 512x1024, two norms of 512:
     // 2,622,464. In: 6 layers, head 1000x512 and its norm, embedding rows 4x256x512; 2 bytes each;
     // 4x256 targets of 4 bytes.
-    CHECK(link_bytes(plan, Lane::host_to_device) ==
+    CHECK(link_bytes(plan, Work::host_to_device) ==
           2.0 * (6 * 2'622'464 + 512'000 + 512 + 524'288) + 4 * 1024);
     // Out: 4 layers' gradients, head and final norm, gradients of the rows.
-    CHECK(link_bytes(plan, Lane::device_to_host) ==
+    CHECK(link_bytes(plan, Work::device_to_host) ==
           2.0 * (4 * 2'622'464 + 512'000 + 512 + 524'288));
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("streamed: weights stream once a step whatever the number of micro-bat
     CHECK(count(split, OperationKind::forward) == 4 * 4);
     CHECK(count(split, OperationKind::copy_weights_in) ==
           count(whole, OperationKind::copy_weights_in));
-    CHECK(link_bytes(split, Lane::host_to_device) == link_bytes(whole, Lane::host_to_device));
+    CHECK(link_bytes(split, Work::host_to_device) == link_bytes(whole, Work::host_to_device));
     CHECK(split.program.flops() == Approx(whole.program.flops()).epsilon(1e-12));
     CHECK(peak_memory(split.memory, Tier::device, 1000).bytes <
           peak_memory(whole.memory, Tier::device, 1000).bytes + 4 * 2'622'464 + 1);
@@ -147,7 +147,7 @@ TEST_CASE("streamed: host memory is 12 bytes a parameter and the listed buffers"
     CHECK(bytes_of(plan, "pinned embedding rows in and out") == 2 * 2 * Bytes{32768} * 3584);
     Bytes sum = 0;
     for (const Buffer& buffer : plan.memory.buffers)
-        sum += buffer.tier == Tier::host ? buffer.bytes : 0;
+        sum += buffer.memory == Tier::host ? buffer.bytes : 0;
     CHECK(peak_memory(plan.memory, Tier::host, 1000).bytes == sum);
 }
 
@@ -186,8 +186,8 @@ TEST_CASE("streamed: resident layers do not travel and are updated by compute", 
             return (link_bytes(without, lane) - link_bytes(plan, lane)) / bytes;
         };
         // In forward all weights travel; in backward those of the last two layers are there.
-        CHECK(fewer(Lane::host_to_device) == resident + std::min<std::int64_t>(2, resident));
-        CHECK(fewer(Lane::device_to_host) == resident);
+        CHECK(fewer(Work::host_to_device) == resident + std::min<std::int64_t>(2, resident));
+        CHECK(fewer(Work::device_to_host) == resident);
         CHECK(count(plan, OperationKind::update) == count(without, OperationKind::update));
         CHECK(bytes_of(plan, "resident layers, weights and states") ==
               static_cast<Bytes>(6 * bytes) * resident);

@@ -45,9 +45,9 @@ constexpr const char* kInTurn = "kept for backward, in turn with visiting states
 
 TEST_CASE("streamed visits: the device updates these layers first, the host the others", "[plan]") {
     const StepPlan plan = eight_layer_plan(visiting(3));
-    CHECK(layers_of(plan, OperationKind::update, Lane::compute) == std::vector{2, 3, 4, 0, 1});
-    CHECK(layers_of(plan, OperationKind::update, Lane::optimizer) == std::vector{5, 6, 7, 8});
-    CHECK(layers_of(plan, OperationKind::copy_gradients_out, Lane::device_to_host) ==
+    CHECK(layers_of(plan, OperationKind::update, Work::compute) == std::vector{2, 3, 4, 0, 1});
+    CHECK(layers_of(plan, OperationKind::update, Work::optimizer) == std::vector{5, 6, 7, 8});
+    CHECK(layers_of(plan, OperationKind::copy_gradients_out, Work::device_to_host) ==
           std::vector{8, 7, 6, 5});
 }
 

@@ -98,8 +98,8 @@ TEST_CASE("superoffload: with nothing offloaded no gradient leaves in fp32", "[p
     const StepPlan plan = plan_step(model, gh200(), superoffload(0));
     CHECK(moved(plan, OperationKind::copy_gradients_out) == 2 * all);
     CHECK(moved(plan, OperationKind::copy_weights_in) == 0);
-    CHECK(on_lane(plan, OperationKind::update, Lane::optimizer).empty());
-    CHECK_FALSE(on_lane(plan, OperationKind::update, Lane::compute).empty());
+    CHECK(on_lane(plan, OperationKind::update, Work::optimizer).empty());
+    CHECK_FALSE(on_lane(plan, OperationKind::update, Work::compute).empty());
 }
 
 TEST_CASE("superoffload: sub-groups are updated while backward goes on, unless it clips",
@@ -107,8 +107,8 @@ TEST_CASE("superoffload: sub-groups are updated while backward goes on, unless i
     for (const Clipping clipping : {Clipping::speculative, Clipping::off, Clipping::exact}) {
         const StepPlan plan = plan_7b(clipping);
         const std::size_t last =
-            on_lane(plan, OperationKind::embedding_backward, Lane::compute).front();
-        const auto updates = on_lane(plan, OperationKind::update, Lane::optimizer);
+            on_lane(plan, OperationKind::embedding_backward, Work::compute).front();
+        const auto updates = on_lane(plan, OperationKind::update, Work::optimizer);
         REQUIRE(updates.size() > 2);
         CHECK((updates.front() < last) == (clipping != Clipping::exact));
         CHECK(updates.back() > last);
@@ -124,19 +124,19 @@ TEST_CASE("superoffload: backward waits for the bucket before, the tail for all 
             return wait.operation == static_cast<OperationId>(on);
         });
     };
-    const auto left = on_lane(plan, OperationKind::copy_gradients_out, Lane::device_to_host);
-    const auto backward = on_lane(plan, OperationKind::backward, Lane::compute);
+    const auto left = on_lane(plan, OperationKind::copy_gradients_out, Work::device_to_host);
+    const auto backward = on_lane(plan, OperationKind::backward, Work::compute);
     // A bucket leaves in bf16, then in fp32: the next layer waits for the second.
     const auto next = std::upper_bound(backward.begin(), backward.end(), left[1]);
     REQUIRE(next != backward.end());
     CHECK(waits_for(*next, left[1]));
-    const auto scales = on_lane(plan, OperationKind::clip_gradients, Lane::host);
-    const auto updates = on_lane(plan, OperationKind::update, Lane::optimizer);
+    const auto scales = on_lane(plan, OperationKind::clip_gradients, Work::host);
+    const auto updates = on_lane(plan, OperationKind::update, Work::optimizer);
     CHECK(scales.size() == updates.size());
     CHECK(waits_for(scales.front(), updates.back()));
     // The next step starts with parameters that are all there.
-    const auto copies = on_lane(plan, OperationKind::copy_weights_in, Lane::host_to_device);
-    const std::size_t first = on_lane(plan, OperationKind::issue, Lane::python).front();
+    const auto copies = on_lane(plan, OperationKind::copy_weights_in, Work::host_to_device);
+    const std::size_t first = on_lane(plan, OperationKind::issue, Work::python).front();
     CHECK(waits_for(first, copies.back()));
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("superoffload: the optimizer has nine tenths of the cores", "[plan]") 
     };
     for (const Operation& operation : plan.program.operations) {
         // 72 cores: 7 stay with the training process.
-        if (operation.lane == Lane::optimizer) CHECK(operation.host_share == share(65));
-        if (operation.lane == Lane::host) CHECK(operation.host_share == share(7));
+        if (operation.lane.work == Work::optimizer) CHECK(operation.host_share == share(65));
+        if (operation.lane.work == Work::host) CHECK(operation.host_share == share(7));
     }
 }

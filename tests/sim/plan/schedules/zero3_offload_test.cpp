@@ -121,7 +121,7 @@ TEST_CASE("zero3: without overlap_comm copies and modules have one stream", "[pl
         if (one.kind == OperationKind::copy_weights_in) {
             CHECK((waits_for(last_module) || last_copy > last_module));
             last_copy = static_cast<OperationId>(i);
-        } else if (one.lane == Lane::compute) {
+        } else if (one.lane.work == Work::compute) {
             CHECK((waits_for(last_copy) || last_module > last_copy));
             last_module = static_cast<OperationId>(i);
         }
@@ -214,17 +214,17 @@ TEST_CASE("zero3: Python waits for parameters, and what leaves waits for Python"
     bool backward = false;
     for (const Operation& operation : operations) {
         backward |= operation.kind == OperationKind::loss;
-        if (operation.lane == Lane::compute) {
-            CHECK(waits_for(operation, Lane::python));
+        if (operation.lane.work == Work::compute) {
+            CHECK(waits_for(operation, Work::python));
             CHECK(operation.eager_operations == 0);  // Python's lane has it
         }
-        if (operation.lane == Lane::python) {
-            waits_for_copies += waits_for(operation, Lane::host_to_device) ? 1 : 0;
+        if (operation.lane.work == Work::python) {
+            waits_for_copies += waits_for(operation, Work::host_to_device) ? 1 : 0;
             if (operation.layer == 1 && !backward) of_a_forward += operation.eager_operations;
         }
         if (operation.kind == OperationKind::copy_gradients_out &&
-            waits_for(operation, Lane::compute))
-            CHECK(waits_for(operation, Lane::python));
+            waits_for(operation, Work::compute))
+            CHECK(waits_for(operation, Work::python));
     }
     // Once for each group that is fetched together: embedding, layers three times, head.
     CHECK(waits_for_copies >= model.layer_count());

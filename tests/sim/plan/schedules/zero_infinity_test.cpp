@@ -68,7 +68,7 @@ TEST_CASE("zero-infinity: memory by tier, by hand", "[plan]") {
     CHECK(bytes_of(plan, "pinned bf16 gradients") == 1LL << 32);
     CHECK(bytes_of(plan, "pinned bf16 parameters, max_in_cpu") == 1LL << 31);
     const Fit fit = check_fit(plan, machine, infinity());
-    CHECK(fit.storage.peak.bytes == 18 * parameters - 2 * (4 * small + 3584));
+    CHECK(fit.storage().peak.bytes == 18 * parameters - 2 * (4 * small + 3584));
     CHECK(fit.fits());
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("zero-infinity: what storage does not hold does not fit", "[plan]") {
     machine.storage.capacity = 30'000'000'000;
     const Fit fit = check_fit(plan_step(model, machine, infinity()), machine, infinity());
     CHECK_FALSE(fit.fits());
-    CHECK(fit.storage.shortfall() == fit.storage.peak.bytes - 30'000'000'000);
+    CHECK(fit.storage().shortfall() == fit.storage().peak.bytes - 30'000'000'000);
 }
 
 TEST_CASE("zero-infinity: one sub-group is read while the one before is updated", "[plan]") {
@@ -114,7 +114,7 @@ TEST_CASE("zero-infinity: reads, copies that hold the host up and Python follow 
     int held = 0;
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const Operation& operation = operations[i];
-        if (operation.lane == Lane::python && held_up >= 0) {
+        if (operation.lane.work == Work::python && held_up >= 0) {
             CHECK(waits_for(plan, i, std::exchange(held_up, -1)));
             ++held;
         }

@@ -133,7 +133,7 @@ TEST_CASE("compare: each assumption stands once, with the systems that rest on i
 
 TEST_CASE("compare: the bound is the lane with most of the critical path", "[compare]") {
     const auto [lane, share] = bound_of(made_system(kOurs, 1000).report);
-    CHECK(lane == Lane::optimizer);
+    CHECK(lane == Work::optimizer);
     CHECK(share == 0.75);
 }
 

@@ -13,7 +13,7 @@ TEST_CASE("tornado: a bar an upgrade, grey where the gain is not sure", "[search
     sure.name = "link";
     sure.report = made_system(Schedule("streamed"), 1200).report;
     sure.report.step.critical_shares = {};
-    sure.report.step.critical_shares[static_cast<std::size_t>(Lane::compute)] = 1;
+    sure.report.step.critical_shares[Work::compute] = 1;
     sure.gain = 0.2;
     sure.gain_low = 0.1;
     sure.gain_high = 0.3;
