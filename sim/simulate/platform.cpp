@@ -71,39 +71,36 @@ Platform::Platform() {
 }
 
 void Platform::add_shape(sg::NetZone& zone, Shape& shape, bool unified) {
-    MachineSpec machine;  // all of its memories limit
+    MachineSpec machine;
     machine.unified_memory = unified;
-    machine.gpu.memory_bandwidth = machine.host.dram_bandwidth = 1;
-    const Topology topology = topology_of(machine, kMostDevices);
+    machine.gpu.memory_bandwidth = machine.host.dram_bandwidth = 1;  // all memories limit
+    const SharedRates sharing(machine, kMostDevices, 0);
     const auto link = [&](const std::string& name) {
         return simgrid_names::add_link(zone, fmt::format("{}{}", name, unified ? " (unified)" : ""))
             ->set_latency(0);
     };
-    for (const Topology::OfMemory& one : topology.memories)
-        shape.memories.push_back(link("memory of " + memory_name(one.memory)));
-    shape.links.resize(topology.links.size());
-    for (std::size_t i = 0; i < topology.links.size(); ++i) {
-        BothWays& both = shape.links[i];
-        both.link = link("link of " + memory_name(topology.links[i].device));
-        // SimGrid bounds each flow by the bandwidth, which is therefore that of one direction.
-        both.link->set_sharing_policy(
-            sg::Link::SharingPolicy::NONLINEAR,
-            [&both](double one_way, int flows) { return flows > 1 ? both.total : one_way; });
+    ByLane<std::vector<sg::LinkInRoute>> crossed(kMostDevices);
+    for (std::size_t i = 0; i < crossed.size(); ++i) {
+        Route& route = shape.routes[Lane::at(i)];
+        route.rate = link(lane_name(Lane::at(i)));
+        crossed[Lane::at(i)].emplace_back(route.rate);
     }
-    for (std::size_t i = 0; i < shape.routes.size(); ++i) {
-        const Lane lane = Lane::at(i);
-        Route& route = shape.routes[lane];
-        route.rate = link(lane_name(lane));
+    shape.resources.resize(sharing.resources().size());
+    for (std::size_t i = 0; i < shape.resources.size(); ++i) {
+        Resource& one = shape.resources[i];
+        one.link = link(sharing.resources()[i].name);
+        // SimGrid bounds each flow by the bandwidth, which is therefore that of one flow.
+        one.link->set_sharing_policy(
+            sg::Link::SharingPolicy::NONLINEAR,
+            [&one](double alone, int flows) { return flows > 1 ? one.capacity : alone; });
+        for (const Lane lane : sharing.resources()[i].crossed_by)
+            crossed[lane].emplace_back(one.link);
+    }
+    for (std::size_t i = 0; i < crossed.size(); ++i) {
+        Route& route = shape.routes[Lane::at(i)];
         route.from = simgrid_names::add_host(zone, route.rate->get_name() + " from");
         route.to = simgrid_names::add_host(zone, route.rate->get_name() + " to");
-        std::vector<sg::LinkInRoute> crossed = {sg::LinkInRoute(route.rate)};
-        if (const std::optional<LaneEnds> ends = ends_of(lane)) {
-            const Topology::Route through = topology.route(ends->from, ends->to);
-            for (const std::size_t memory : through.memories)
-                crossed.emplace_back(shape.memories[memory]);
-            for (const std::size_t one : through.links) crossed.emplace_back(shape.links[one].link);
-        }
-        simgrid_names::add_route(zone, *route.from, *route.to, crossed);
+        simgrid_names::add_route(zone, *route.from, *route.to, crossed[Lane::at(i)]);
     }
 }
 
@@ -113,41 +110,24 @@ void Platform::set_machine(const MachineSpec& machine, int devices, std::int64_t
     if (devices > kMostDevices)
         throw InternalError(fmt::format("a plan has lanes on {} devices, at most {} are simulated",
                                         devices, kMostDevices));
-    contention_ = machine.host.contention_of(state_bytes);
-    unified_ = machine.unified_memory;
-    devices_ = devices;
-    copy_weight_ = machine.host.copy_weight;
-    const bool measured = !contention_.empty();
-    const Topology topology = topology_of(machine, kMostDevices);
-    for (std::size_t i = 0; i < topology.memories.size(); ++i) {
-        const Topology::OfMemory& one = topology.memories[i];
-        if (one.bandwidth == 0) continue;
-        const bool is_host = one.memory == Tier::host;
-        const bool limits = !is_host || !measured || devices > 1;
-        // Flows of devices are counted in units of 1/copy_weight byte.
-        const double capacity = one.bandwidth * (is_host ? 1 : copy_weight_);
-        shape().memories[i]->set_bandwidth(limits ? capacity : kUnlimited);
+    shape_ = &shapes_[machine.unified_memory ? 1 : 0];
+    alone_ = rates_ = ByLane<double>(devices, 0);
+    sharing_.emplace(machine, devices, state_bytes);
+    const std::vector<SharedResource>& of = sharing_->resources();
+    // As in the shape: the memories of devices, the host's, the disk's, then the links.
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        const std::size_t others = kMostDevices - static_cast<std::size_t>(devices);
+        Resource& one = shape_->resources[i < static_cast<std::size_t>(devices) ? i : i + others];
+        one.capacity = std::min(kUnlimited, of[i].capacity);
+        one.link->set_bandwidth(std::min(kUnlimited, of[i].alone));
     }
-    for (std::size_t i = 0; i < topology.links.size(); ++i) {
-        const Topology::Link& one = topology.links[i];
-        BothWays& both = shape().links[i];
-        both.total = measured ? kUnlimited : one.both_ways * copy_weight_;
-        both.link->set_bandwidth(measured ? kUnlimited
-                                          : std::max(one.to_device, one.to_host) * copy_weight_);
-    }
-}
-
-double Platform::units_per_byte(Lane lane) const {
-    const std::optional<LaneEnds> ends = ends_of(lane);
-    const bool on_device = ends && ends->cross(Tier::device);
-    return on_device && (ends->cross(Tier::host) || !unified_) ? copy_weight_ : 1;
 }
 
 void Platform::pass(Lane lane, const FlowDemand& demand) {
     Route& route = this->route(lane);
     // SimGrid's payload is a whole number; the rate is scaled with it, so that alone the flow takes
     // exactly demand.alone().
-    const double payload = std::max(1.0, std::round(demand.bytes * units_per_byte(lane)));
+    const double payload = std::max(1.0, std::round(demand.bytes * sharing_->units(lane)));
     route.units = payload / demand.alone() / demand.rate;
     // A flow never gets more than its links had at its start, so these start with the most that it
     // can use.
@@ -156,39 +136,25 @@ void Platform::pass(Lane lane, const FlowDemand& demand) {
     flow->set_payload_size(static_cast<std::uint64_t>(payload));
     flow->set_source(route.from);
     flow->set_destination(route.to);  // starts the flow
-    route.alone = demand.rate;
+    alone_[lane] = demand.rate;
     share_rates();
     flow->wait();
-    route.alone = 0;
+    alone_[lane] = 0;
     share_rates();
 }
 
 void Platform::share_rates() {
-    if (contention_.empty()) return;
+    if (!sharing_->measured_under_load()) return;
     // Other actors run while a bandwidth is set, so the right value has to be computed again.
     while (const auto wrong = wrong_rate()) set_rate(route(wrong->first), wrong->second);
 }
 
 std::optional<std::pair<Lane, double>> Platform::wrong_rate() {
-    const auto alone = [this](Lane lane) { return route(lane).alone; };
-    double work = 0;
-    for (int device = 0; device < devices_; ++device)
-        work += alone({Work::optimizer, device}) + alone({Work::host, device});
-    for (int device = 0; device < devices_; ++device) {
-        const auto on = [device](Work of) { return Lane(of, device); };
-        const LaneShares shares =
-            contention_.shares({alone(on(Work::compute)) > 0, alone(on(Work::host_to_device)) > 0,
-                                alone(on(Work::device_to_host)) > 0, work});
-        const std::pair<Lane, double> of_lanes[] = {{on(Work::host_to_device), shares.in},
-                                                    {on(Work::compute), shares.compute},
-                                                    {on(Work::device_to_host), shares.out},
-                                                    {on(Work::optimizer), shares.work},
-                                                    {on(Work::host), shares.work}};
-        for (const auto& [lane, share] : of_lanes) {
-            const Route& r = route(lane);
-            const double rate = r.alone * r.units * share;
-            if (r.alone > 0 && rate != r.rate_now) return std::pair(lane, rate);
-        }
+    sharing_->under_load(alone_, rates_);
+    for (std::size_t i = 0; i < rates_.size(); ++i) {
+        const Lane lane = Lane::at(i);
+        const double rate = rates_[lane] * route(lane).units;
+        if (rate > 0 && rate != route(lane).rate_now) return std::pair(lane, rate);
     }
     return std::nullopt;
 }

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/simulate/quick_run.h"
 #include "sim/simulate/repeated_micro_batches.h"
 
 namespace sluice {
 namespace {
+
+using Run = decltype(run_steps);  ///< or run_quickly
+constexpr Seconds kAllSteps = std::numeric_limits<Seconds>::infinity();
 
 /// A steady step is the mean of the last two; an unsteady one the mean of the last half.
 SimulatedStep result(const RunSteps& run) {
@@ -32,10 +36,11 @@ SimulatedStep result(const RunSteps& run) {
 /// steps do not become steady.
 std::optional<SimulatedStep> from_fewer(const std::vector<LaneOperation>& work,
                                         const AlikeMicroBatches& alike, std::size_t keep,
-                                        const MachineSpec& machine, const TrainingSpec& training) {
+                                        const MachineSpec& machine, const TrainingSpec& training,
+                                        Run& run_by) {
     const auto fewer = with_fewer(work, alike, keep);
     if (!fewer) return std::nullopt;
-    const RunSteps run = run_steps(*fewer, machine, training);
+    const RunSteps run = run_by(*fewer, machine, training, kAllSteps);
     if (!run.steady) return std::nullopt;
     SimulatedStep out = result(run);
     for (std::size_t step = 0; step + 1 < run.compute_ends.size(); ++step) {
@@ -49,33 +54,44 @@ std::optional<SimulatedStep> from_fewer(const std::vector<LaneOperation>& work,
     return out;
 }
 
-SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
-                       const TrainingSpec& training, Seconds worth) {
+SimulatedStep from_idle(const StepPlan& plan, const MachineSpec& machine,
+                        const TrainingSpec& training, Seconds worth, Run& run_by) {
     const std::vector<LaneOperation> work = lane_operations(plan.program, machine, training);
     const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
     constexpr std::size_t kFew[] = {8, 32};
     for (const std::size_t keep : kFew) {
         if (2 * alike.count < 3 * keep) break;
-        if (auto out = from_fewer(work, alike, keep, machine, training)) return *std::move(out);
+        if (auto out = from_fewer(work, alike, keep, machine, training, run_by))
+            return *std::move(out);
     }
-    return result(run_steps(work, machine, training, worth));
+    return result(run_by(work, machine, training, worth));
+}
+
+SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
+                       const TrainingSpec& training, Seconds worth, Run& run_by) {
+    SimulatedStep out = from_idle(plan, machine, training, worth, run_by);
+    if (out.ended_early()) return out;
+    if (plan.program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
+    const auto compute =
+        std::find_if(plan.program.operations.begin(), plan.program.operations.end(),
+                     [](const Operation& operation) { return operation.lane == Work::compute; });
+    const Seconds zero =
+        out.operations[static_cast<std::size_t>(compute - plan.program.operations.begin())].start;
+    for (OperationInterval& interval : out.operations)
+        interval = {interval.start - zero, interval.end - zero};
+    return out;
 }
 
 }  // namespace
 
 SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             const TrainingSpec& training, Seconds worth) {
-    SimulatedStep out = simulate(plan, machine, training, worth);
-    if (out.ended_early()) return out;
-    if (plan.program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
-    const auto compute = std::find_if(
-        plan.program.operations.begin(), plan.program.operations.end(),
-        [](const Operation& operation) { return operation.lane.work == Work::compute; });
-    const Seconds zero =
-        out.operations[static_cast<std::size_t>(compute - plan.program.operations.begin())].start;
-    for (OperationInterval& interval : out.operations)
-        interval = {interval.start - zero, interval.end - zero};
-    return out;
+    return simulate(plan, machine, training, worth, run_steps);
+}
+
+SimulatedStep quick_step(const StepPlan& plan, const MachineSpec& machine,
+                         const TrainingSpec& training, Seconds worth) {
+    return simulate(plan, machine, training, worth, run_quickly);
 }
 
 }  // namespace sluice

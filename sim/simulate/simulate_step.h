@@ -35,4 +35,10 @@ SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             const TrainingSpec& training,
                             Seconds worth = std::numeric_limits<Seconds>::infinity());
 
+/// The same without SimGrid, which takes a tenth of the time, on the calling thread: for searches.
+/// Times differ by rounding.
+SimulatedStep quick_step(const StepPlan& plan, const MachineSpec& machine,
+                         const TrainingSpec& training,
+                         Seconds worth = std::numeric_limits<Seconds>::infinity());
+
 }  // namespace sluice

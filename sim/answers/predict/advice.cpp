@@ -62,7 +62,7 @@ class RemedySearch {
   private:
     Seconds step_with(Lane lane, double factor, bool with_memory) const {
         const Parts parts = parts_of(lane) | (with_memory ? part::shared_memory : Parts{0});
-        return simulate_step(timed_.plan, with_faster(machine_, parts, factor),
+        return quick_step(timed_.plan, with_faster(machine_, parts, factor),
                              timed_.asked.training)
             .step;
     }

@@ -26,7 +26,7 @@ OtherRates at_other_rates(const TimedPlan& timed, const MachineSpec& machine) {
         for (const double factor : kFactors) {
             MachineSpec scaled = machine;
             scale_group(scaled, group, factor);
-            out.steps.push_back({group, factor, simulate_step(timed.plan, scaled, training).step});
+            out.steps.push_back({group, factor, quick_step(timed.plan, scaled, training).step});
         }
     return out;
 }

@@ -51,7 +51,7 @@ const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const Tra
     const auto [entry, is_new] = simulated_.try_emplace(option_values(plainest));
     Simulated& out = entry->second;
     if (!is_new && (out.to_the_end || out.seconds > worth)) return out;
-    SimulatedStep step = simulate_step(one.plan, machine_, one.training, worth);
+    SimulatedStep step = quick_step(one.plan, machine_, one.training, worth);
     out = {step.step, !step.ended_early(), {}};
     if (!out.to_the_end) return out;
     if (machine_.host.gpus > 1) {

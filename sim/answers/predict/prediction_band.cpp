@@ -145,7 +145,7 @@ Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
     const auto deviation = [&](const Error& error, double factor) {
         MachineSpec scaled = machine;
         for (const RateGroup group : error.groups) scale_group(scaled, group, factor);
-        return simulate_step(timed.plan, scaled, training).step - step;
+        return quick_step(timed.plan, scaled, training).step - step;
     };
     const double structural = training.schedule->structural_error * step;
     Band band{.errors = {{{.schedule = training.schedule->name}, structural, -structural}}};

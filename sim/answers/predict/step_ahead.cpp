@@ -52,7 +52,7 @@ class AheadSearch {
 
   private:
     Seconds time(const TrainingSpec& training, ClippedStep step) const {
-        return simulate_step(plan_streamed(model_, machine_, training, step).step, machine_,
+        return quick_step(plan_streamed(model_, machine_, training, step).step, machine_,
                              training)
             .step;
     }
@@ -139,7 +139,7 @@ std::optional<Seconds> step_ahead(const ModelSpec& model, const MachineSpec& mac
                                   const TrainingSpec& training, Seconds waits) {
     if (!can_be_ahead(model, training)) return std::nullopt;
     const Seconds ahead =
-        simulate_step(plan_streamed(model, machine, training, ClippedStep::ahead).step, machine,
+        quick_step(plan_streamed(model, machine, training, ClippedStep::ahead).step, machine,
                       training)
             .step;
     return is_worth(ahead, waits) ? std::optional(ahead) : std::nullopt;

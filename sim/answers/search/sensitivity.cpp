@@ -69,10 +69,10 @@ class GainBand {
 
   private:
     Seconds before(const MachineSpec& machine) const {
-        return simulate_step(base_.plan, machine, base_.asked.training).step;
+        return quick_step(base_.plan, machine, base_.asked.training).step;
     }
     Seconds after(const MachineSpec& machine) const {
-        return simulate_step(after_.plan, machine, after_.asked.training).step;
+        return quick_step(after_.plan, machine, after_.asked.training).step;
     }
 
     void add(double gain_at_low, double gain_at_high) {
