@@ -198,9 +198,9 @@ Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSp
         Fit::OfMemory one = {there.memory, peak_memory(plan.memory, there.memory, operations),
                              usable_of(there, training)};
         if (there.memory.tier == Tier::device) {
-            if (gaps == Gaps::fewest || there.in_host)
+            if (gaps == Gaps::fewest || (gaps == Gaps::until_it_fits && there.in_host))
                 one.peak = device_peak(plan.memory, operations, 0, there.memory);
-            else if (one.shortfall() == 0)
+            else if (gaps == Gaps::until_it_fits && one.shortfall() == 0)
                 one.peak = device_peak(plan.memory, operations, static_cast<Bytes>(one.room()),
                                        there.memory);
             if (there.in_host) {

@@ -141,8 +141,9 @@ struct Fit {
 };
 
 /// How carefully are buffers of an arena placed? A search asks whether a plan fits: if it does not
-/// without gaps, or does with the first layout, the smallest layout tells it nothing more.
-enum class Gaps : std::uint8_t { fewest, until_it_fits };
+/// without gaps, or does with the first layout, the smallest layout tells it nothing more. `none`:
+/// no layout, which takes three times as long as the plan of a step; less than any layout takes.
+enum class Gaps : std::uint8_t { fewest, until_it_fits, none };
 
 /// With unified memory devices are a part of the host, whose peak then holds the sum.
 Fit check_fit(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training,

@@ -54,10 +54,11 @@ std::optional<SimulatedStep> from_fewer(const std::vector<LaneOperation>& work,
     return out;
 }
 
-SimulatedStep from_idle(const StepPlan& plan, const MachineSpec& machine,
-                        const TrainingSpec& training, Seconds worth, Run& run_by) {
-    const std::vector<LaneOperation> work = lane_operations(plan.program, machine, training);
-    const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
+SimulatedStep from_idle(const StepProgram& program, const std::vector<FlowDemand>& demands,
+                        const MachineSpec& machine, const TrainingSpec& training, Seconds worth,
+                        Run& run_by) {
+    const std::vector<LaneOperation> work = lane_operations(program, demands);
+    const AlikeMicroBatches alike = alike_micro_batches(program, work);
     constexpr std::size_t kFew[] = {8, 32};
     for (const std::size_t keep : kFew) {
         if (2 * alike.count < 3 * keep) break;
@@ -67,16 +68,17 @@ SimulatedStep from_idle(const StepPlan& plan, const MachineSpec& machine,
     return result(run_by(work, machine, training, worth));
 }
 
-SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
-                       const TrainingSpec& training, Seconds worth, Run& run_by) {
-    SimulatedStep out = from_idle(plan, machine, training, worth, run_by);
+SimulatedStep simulate(const StepProgram& program, const std::vector<FlowDemand>& demands,
+                       const MachineSpec& machine, const TrainingSpec& training, Seconds worth,
+                       Run& run_by) {
+    SimulatedStep out = from_idle(program, demands, machine, training, worth, run_by);
     if (out.ended_early()) return out;
-    if (plan.program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
-    const auto compute =
-        std::find_if(plan.program.operations.begin(), plan.program.operations.end(),
-                     [](const Operation& operation) { return operation.lane == Work::compute; });
+    if (program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
+    const auto compute = std::find_if(
+        program.operations.begin(), program.operations.end(),
+        [](const Operation& operation) { return operation.lane.work == Work::compute; });
     const Seconds zero =
-        out.operations[static_cast<std::size_t>(compute - plan.program.operations.begin())].start;
+        out.operations[static_cast<std::size_t>(compute - program.operations.begin())].start;
     for (OperationInterval& interval : out.operations)
         interval = {interval.start - zero, interval.end - zero};
     return out;
@@ -86,12 +88,19 @@ SimulatedStep simulate(const StepPlan& plan, const MachineSpec& machine,
 
 SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             const TrainingSpec& training, Seconds worth) {
-    return simulate(plan, machine, training, worth, run_steps);
+    return simulate(plan.program, operation_demands(plan.program, machine, training), machine,
+                    training, worth, run_steps);
 }
 
 SimulatedStep quick_step(const StepPlan& plan, const MachineSpec& machine,
-                         const TrainingSpec& training, Seconds worth) {
-    return simulate(plan, machine, training, worth, run_quickly);
+                         const TrainingSpec& training) {
+    return quick_step(plan.program, operation_demands(plan.program, machine, training), machine,
+                      training, kAllSteps);
+}
+
+SimulatedStep quick_step(const StepProgram& program, const std::vector<FlowDemand>& demands,
+                         const MachineSpec& machine, const TrainingSpec& training, Seconds worth) {
+    return simulate(program, demands, machine, training, worth, run_quickly);
 }
 
 }  // namespace sluice

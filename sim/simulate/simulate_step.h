@@ -6,6 +6,7 @@
 
 #include "sim/plan/step.h"
 #include "sim/plan/step_plan.h"
+#include "sim/simulate/operation_cost.h"
 #include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
@@ -38,7 +39,9 @@ SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
 /// The same without SimGrid, which takes a tenth of the time, on the calling thread: for searches.
 /// Times differ by rounding.
 SimulatedStep quick_step(const StepPlan& plan, const MachineSpec& machine,
-                         const TrainingSpec& training,
-                         Seconds worth = std::numeric_limits<Seconds>::infinity());
+                         const TrainingSpec& training);
+/// `demands` are operation_demands() of the same program, machine and settings.
+SimulatedStep quick_step(const StepProgram& program, const std::vector<FlowDemand>& demands,
+                         const MachineSpec& machine, const TrainingSpec& training, Seconds worth);
 
 }  // namespace sluice

@@ -90,9 +90,8 @@ class StepRun {
 
 }  // namespace
 
-std::vector<LaneOperation> lane_operations(const StepProgram& program, const MachineSpec& machine,
-                                           const TrainingSpec& training) {
-    const std::vector<FlowDemand> demands = operation_demands(program, machine, training);
+std::vector<LaneOperation> lane_operations(const StepProgram& program,
+                                           const std::vector<FlowDemand>& demands) {
     std::vector<LaneOperation> work;
     work.reserve(demands.size());
     for (std::size_t i = 0; i < demands.size(); ++i)

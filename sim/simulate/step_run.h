@@ -18,8 +18,8 @@ struct LaneOperation {
 };
 
 /// In the program's order.
-std::vector<LaneOperation> lane_operations(const StepProgram& program, const MachineSpec& machine,
-                                           const TrainingSpec& training);
+std::vector<LaneOperation> lane_operations(const StepProgram& program,
+                                           const std::vector<FlowDemand>& demands);
 
 /// Steps that ran; the last one only in part.
 struct RunSteps {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sim/simulate/operation_cost.h"
 #include "sim/simulate/step_bounds.h"
 
 namespace sluice {
@@ -137,8 +136,8 @@ void StepWork::add(const StepWork& other, double times) {
     host_bytes += times * other.host_bytes;
 }
 
-StepWork step_work(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training) {
-    const std::vector<FlowDemand> demands = operation_demands(plan.program, machine, training);
+StepWork step_work(const StepPlan& plan, const std::vector<FlowDemand>& demands,
+                   const MachineSpec& machine) {
     const Windows windows(plan.program);
     StepWork out;
     for (std::size_t i = 0; i < demands.size(); ++i) {

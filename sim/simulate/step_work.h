@@ -5,6 +5,7 @@
 #include <array>
 
 #include "sim/plan/step_plan.h"
+#include "sim/simulate/operation_cost.h"
 #include "sim/specs/machine/machine_spec.h"
 
 namespace sluice {
@@ -32,8 +33,9 @@ struct StepWork {
     void add(const StepWork& other, double times);
 };
 
-/// Precondition: the plan's waits are derived.
-StepWork step_work(const StepPlan& plan, const MachineSpec& machine, const TrainingSpec& training);
+/// `demands` are operation_demands() of the same plan, machine and settings.
+StepWork step_work(const StepPlan& plan, const std::vector<FlowDemand>& demands,
+                   const MachineSpec& machine);
 
 /// The share of its rate that each of StepWork::kLanes has while all of `active` run, whose rates
 /// alone are in bytes/s.

@@ -66,10 +66,10 @@ class PlanSearch {
   private:
     /// A way to cut the batch and to bring weights, and the fastest mixture of homes with it.
     struct Frame {
-        TrainingSpec base;
         MemoryLimits limits;
         Seconds at_least;
-        std::vector<const Amount*> choices;  ///< which the mixture takes
+        /// Its base with choices of two that the mixture may take, and the least time with each.
+        std::vector<std::pair<TrainingSpec, Seconds>> forms;
     };
 
     bool is_free(const char* field) const { return space_.is_free(field); }
@@ -86,11 +86,12 @@ class PlanSearch {
         for (const TrainingSpec& one : other_forms(base)) add_parts(one, frames);
         PlanDescent descent(model_, asked_, space_, trials_);
         for (const Frame& frame : best_frames(std::move(frames)))
-            for (const TrainingSpec& one : with_choices(frame))
-                if (const auto columns = columns_of(one))
-                    for (const Quiet quiet : {Quiet::little, Quiet::much})
-                        if (const auto mix = columns->fastest(frame.limits, quiet))
-                            descent.add(*mix, columns);
+            for (const auto& form : frame.forms)
+                for (const TrainingSpec& one : with_all_resident(form.first))
+                    if (const auto columns = columns_of(one))
+                        for (const Quiet quiet : {Quiet::little, Quiet::much})
+                            if (const auto mix = columns->fastest(frame.limits, quiet))
+                                descent.add(*mix, columns);
         descent.run();
     }
 
@@ -110,32 +111,38 @@ class PlanSearch {
 
     /// The fastest few with as much host memory as there is, and with what takes no larger bill.
     /// The plainest frame is one of them, since more parts promise too much at times.
+    /// Forms that are far slower than the best with as much are left out: their columns take 10 to
+    /// 20 plans each.
     static std::vector<Frame> best_frames(std::vector<Frame> frames) {
         constexpr int kMostFrames = 4;
+        constexpr double kFar = 1.05;
         std::ranges::stable_sort(frames.begin() + std::min<std::ptrdiff_t>(1, std::ssize(frames)),
                                  frames.end(), {}, &Frame::at_least);
         std::map<double, int> of_limit;
         std::erase_if(frames, [&](const Frame& frame) {
             return ++of_limit[frame.limits.host] > kMostFrames;
         });
+        std::map<double, Seconds> best;
+        for (const Frame& frame : frames)
+            for (const auto& [form, at_least] : frame.forms) {
+                Seconds& least = best.try_emplace(frame.limits.host, kNever).first->second;
+                least = std::min(least, at_least);
+            }
+        for (Frame& frame : frames)
+            std::erase_if(frame.forms, [&](const auto& form) {
+                return form.second > kFar * best.at(frame.limits.host);
+            });
         return frames;
     }
 
-    /// The frame's base with every combination of its choices, and all layers resident if they fit;
-    /// of the tables' homes in any case.
-    std::vector<TrainingSpec> with_choices(const Frame& frame) const {
-        std::vector<TrainingSpec> out = {frame.base};
-        for (const Amount* const choice : frame.choices)
-            for (std::size_t i = 0, count = out.size(); i < count; ++i)
-                choice->option->set(out.emplace_back(out[i]), choice->one);
-        if (!may_set("resident_layers")) return out;
-        // The last layer on the host takes its buffers with it, which no column tells.
-        for (std::size_t i = 0, count = out.size(); i < count; ++i) {
-            TrainingSpec all = out[i];
-            all.resident_layers = model_.layer_count();
-            if (space_.fitting(all)) out.push_back(all);
-        }
-        return out;
+    /// And with all layers resident if they fit: the last layer on the host takes its buffers with
+    /// it, which no column tells.
+    std::vector<TrainingSpec> with_all_resident(const TrainingSpec& form) const {
+        if (!may_set("resident_layers")) return {form};
+        TrainingSpec all = form;
+        all.resident_layers = model_.layer_count();
+        if (!space_.fitting(all)) return {form};
+        return {form, all};
     }
 
     /// With columns of layers alone.
@@ -224,15 +231,20 @@ class PlanSearch {
             const auto found = columns->solve(within);
             if (!found) return false;
             best = std::min(best, found->seconds);
-            out.push_back({base, within, found->seconds, {}});
             // Inputs that are computed again cost less where layers keep attention's output, which
             // no sum of columns tells.
             const bool inputs_leave =
                 columns->has(*found, "checkpoints") || columns->has(*found, "saved_inputs");
+            std::vector<TrainingSpec> forms = {base};
             for (const Amount& amount : amounts_)
                 if (amount.layers == nullptr &&
                     (inputs_leave || amount.option == &training_option("resident_tables")))
-                    out.back().choices.push_back(&amount);
+                    for (std::size_t i = 0, count = forms.size(); i < count; ++i)
+                        amount.option->set(forms.emplace_back(forms[i]), amount.one);
+            out.push_back({within, found->seconds, {}});
+            for (const TrainingSpec& form : forms)
+                if (const auto with = columns->solve_with(form, within))
+                    out.back().forms.emplace_back(form, with->seconds);
             return true;
         };
         add(all);

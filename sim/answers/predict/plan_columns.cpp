@@ -58,7 +58,7 @@ std::shared_ptr<const PlanColumns> PlanColumns::of(const ModelSpec& model,
         std::optional<StepPlan> plan = space.plan(training);
         if (!plan) return std::nullopt;
         derive_waits(*plan);
-        return step_work(*plan, machine, training);
+        return step_work(*plan, operation_demands(plan->program, machine, training), machine);
     };
     PlanColumns out(model, machine, space, base);
     const std::optional<StepWork> none = work_of(base);
@@ -188,6 +188,17 @@ class MixProgram {
         if (!kept.empty()) program_.at_most(std::move(kept), layers);
     }
 
+    void add_choices(const std::vector<Amount>& amounts, const TrainingSpec& training) {
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const Amount& amount = amounts[columns_[c].amount];
+            if (amount.layers != nullptr) continue;
+            if (amount.option->get(training) == amount.one)
+                program_.at_least({{amounts_[c], 1}}, 1);
+            else
+                program_.at_most({{amounts_[c], 1}}, 0);
+        }
+    }
+
     std::optional<PlanColumns::Solution> solve() const {
         const std::optional<std::vector<double>> found = program_.least_cost();
         if (!found) return std::nullopt;
@@ -252,7 +263,7 @@ class MixProgram {
 }  // namespace
 
 Seconds PlanColumns::time_of(const Planned& one) const {
-    const StepWork work = step_work(one.plan, machine_, one.training);
+    const StepWork work = step_work(one.plan, one.demands, machine_);
     const std::vector<MixColumn> none;
     MixProgram program(work, none, Quiet::little);
     program.add_times(machine_, one.training);
@@ -262,13 +273,20 @@ Seconds PlanColumns::time_of(const Planned& one) const {
 }
 
 std::optional<PlanColumns::Solution> PlanColumns::solve(const MemoryLimits& limits, Quiet quiet,
-                                                        const std::vector<bool>& used) const {
+                                                        const std::vector<bool>& used,
+                                                        const TrainingSpec* choices) const {
     MixProgram program(work_, columns_, quiet);
     program.add_times(machine_, base_);
     program.add_work();
     program.add_memory(limits, used);
     program.add_counts(amounts_, model_.layer_count());
+    if (choices != nullptr) program.add_choices(amounts_, *choices);
     return program.solve();
+}
+
+std::optional<PlanColumns::Solution> PlanColumns::solve_with(const TrainingSpec& training,
+                                                             const MemoryLimits& limits) const {
+    return solve(limits, Quiet::little, std::vector<bool>(columns_.size(), false), &training);
 }
 
 TrainingSpec PlanColumns::rounded(const std::vector<double>& amounts) const {

@@ -61,11 +61,14 @@ class PlanColumns {
         std::vector<double> amounts;  ///< by column
     };
     std::optional<Solution> solve(const MemoryLimits& limits, Quiet quiet = Quiet::little) const;
+    /// The same with the choices of two that `training` has.
+    std::optional<Solution> solve_with(const TrainingSpec& training,
+                                       const MemoryLimits& limits) const;
     /// Whether a solution has some of an amount.
     bool has(const Solution& solution, std::string_view field) const;
     /// The fastest plan within the limits; empty if none is.
     std::optional<Planned> fastest(MemoryLimits limits, Quiet quiet) const;
-    /// The least time of a plan whose waits are derived, by the work of each part of its step.
+    /// The least time of a timeable() plan, by the work of each part of its step.
     Seconds time_of(const Planned& one) const;
     /// Bytes that a layer more of a kind takes on the device; 0 if that is not known.
     double device_bytes(Layers layers) const;
@@ -75,7 +78,8 @@ class PlanColumns {
                 const TrainingSpec& base)
         : model_(model), machine_(machine), space_(space), base_(base) {}
     std::optional<Solution> solve(const MemoryLimits& limits, Quiet quiet,
-                                  const std::vector<bool>& used) const;
+                                  const std::vector<bool>& used,
+                                  const TrainingSpec* choices = nullptr) const;
     TrainingSpec rounded(const std::vector<double>& amounts) const;
 
     const ModelSpec& model_;

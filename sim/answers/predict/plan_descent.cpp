@@ -72,10 +72,12 @@ void PlanDescent::run() {
         const Start& start = starts_[i];
         const double least = over_promise == kNever ? 1 : (1 + over_promise) / 2;
         if (!trials_.could_gain(start.promised * least)) break;
-        PlanTrials::Tried tried = trials_.try_beyond(start.planned, 1);
+        const std::optional<Planned> planned = laid_out(start.planned, *start.columns);
+        if (!planned) continue;
+        PlanTrials::Tried tried = trials_.try_beyond(*planned, 1);
         // Others near it may gain where it cannot.
         if (tried.over_bound == kNever) tried.over_bound = 1;
-        begun.push_back({start.planned, tried, start.columns});
+        begun.push_back({*planned, tried, start.columns});
         try_ends(begun.back());
         over_promise = std::min(over_promise, begun.back().tried.timed.billed / start.promised);
     }
@@ -155,22 +157,27 @@ bool PlanDescent::try_step(At& at, const TrainingSpec& training) {
     if (key(training) == key(at.planned.training)) return false;
     std::optional<Planned> one = filled(training, *at.columns);
     if (!one || !seen_.insert(key(one->training)).second) return false;
-    const PlanTrials::Tried tried =
-        trials_.try_beyond(*one, (1 + at.tried.over_bound) / 2, at.tried.timed.billed);
+    const double over_bound = (1 + at.tried.over_bound) / 2;
+    const Seconds than = at.tried.timed.billed;
+    if (!trials_.may_gain(*one, over_bound, than)) return false;
+    one = laid_out(*std::move(one), *at.columns);
+    if (!one) return false;
+    seen_.insert(key(one->training));
+    const PlanTrials::Tried tried = trials_.try_beyond(*one, over_bound, than);
     if (tried.over_bound == kNever || tried.timed.billed >= at.tried.timed.billed) return false;
     at.planned = *std::move(one);
     at.tried = tried;
     return true;
 }
 
-/// With as many layers of the filling kind as fit; empty if none do.
+/// With as many layers of the filling kind as fit without gaps; empty if none do.
 std::optional<Planned> PlanDescent::filled(TrainingSpec training,
                                            const PlanColumns& columns) const {
     std::optional<Planned> one = space_.planned(training);
     const Layers layers = filler(model_, training);
     const double each = columns.device_bytes(layers);  // 0 where the number is not free
-    const auto done = [](std::optional<Planned> plan) {
-        return plan && plan->fits ? std::optional(with_waits(*std::move(plan))) : std::nullopt;
+    const auto done = [&](std::optional<Planned> plan) {
+        return plan && plan->fits ? std::optional(space_.timeable(*std::move(plan))) : std::nullopt;
     };
     if (!one || each <= 0 || training.recompute == Recompute::none) return done(std::move(one));
     std::optional<Planned> best = one->fits ? one : std::nullopt;
@@ -193,6 +200,24 @@ std::optional<Planned> PlanDescent::filled(TrainingSpec training,
         }
     }
     return done(std::move(best));
+}
+
+/// With as few layers of the filling kind less as leave room for the gaps, too.
+std::optional<Planned> PlanDescent::laid_out(Planned one, const PlanColumns& columns) const {
+    const Layers layers = filler(model_, one.training);
+    const double each = columns.device_bytes(layers);
+    while (true) {
+        space_.lay_out(one);
+        if (one.fits) return one;
+        if (each <= 0 || one.training.recompute == Recompute::none) return std::nullopt;
+        TrainingSpec training = one.training;
+        training.*layers -= std::max<std::int64_t>(
+            1, static_cast<std::int64_t>(std::ceil(-one.spare_bytes / each)));
+        if (training.*layers < 0) return std::nullopt;
+        std::optional<Planned> less = space_.planned(training);
+        if (!less) return std::nullopt;
+        one = space_.timeable(*std::move(less));
+    }
 }
 
 /// A layer count that had all layers that it may have, has so after the change, too.

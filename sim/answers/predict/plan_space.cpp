@@ -27,8 +27,9 @@ bool PlanSpace::may_try(const HomeKind& kind) const {
     return may_set(kind.field()) && !(kind.rule && kind.rule(with_one));
 }
 
-Planned with_waits(Planned one) {
+Planned PlanSpace::timeable(Planned one) const {
     derive_waits(one.plan);
+    one.demands = operation_demands(one.plan.program, machine_, one.training);
     return one;
 }
 
@@ -45,17 +46,26 @@ std::optional<StepPlan> PlanSpace::plan(const TrainingSpec& training) const {
 std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     std::optional<StepPlan> plan = this->plan(training);
     if (!plan) return std::nullopt;
-    const Fit fit = check_fit(*plan, machine_, training, Gaps::until_it_fits);
-    const Fit::OfMemory& filled = machine_.unified_memory ? fit.host() : fit.device();
     Planned out{training, *std::move(plan)};
-    out.fits = leave_room_ ? fit.leaves_room() : fit.fits();
-    out.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
-    out.host_peak = fit.host().peak.bytes;
+    set_fit(out, Gaps::none);
     return out;
+}
+
+void PlanSpace::lay_out(Planned& one) const {
+    if (one.plan.memory.in_one_arena) set_fit(one, Gaps::until_it_fits);
+}
+
+void PlanSpace::set_fit(Planned& one, Gaps gaps) const {
+    const Fit fit = check_fit(one.plan, machine_, one.training, gaps);
+    const Fit::OfMemory& filled = machine_.unified_memory ? fit.host() : fit.device();
+    one.fits = leave_room_ ? fit.leaves_room() : fit.fits();
+    one.spare_bytes = static_cast<double>(filled.usable - filled.peak.bytes);
+    one.host_peak = fit.host().peak.bytes;
 }
 
 std::optional<Planned> PlanSpace::fitting(const TrainingSpec& training) const {
     std::optional<Planned> out = planned(training);
+    if (out && out->fits) lay_out(*out);
     return out && out->fits ? out : std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/plan/step_plan.h"
+#include "sim/simulate/operation_cost.h"
 
 namespace sluice {
 
@@ -15,16 +16,16 @@ struct HomeKind;
 /// A number of layers in a training.
 using Layers = std::int64_t TrainingSpec::*;
 
-/// A training that keeps the rules, and its plan; without waits until it is timed (with_waits()).
+/// A training that keeps the rules, and its plan; without waits until it may be timed
+/// (PlanSpace::timeable()).
 struct Planned {
     TrainingSpec training;
     StepPlan plan;
+    std::vector<FlowDemand> demands = {};  ///< of its operations; empty without waits
     bool fits = false;
     double spare_bytes = 0;  ///< of the memory that layers fill; below 0: short
     Bytes host_peak = 0;
 };
-
-Planned with_waits(Planned one);
 
 /// The values of all options, by which equal trainings are found.
 std::vector<double> option_values(const TrainingSpec& training);
@@ -47,15 +48,21 @@ class PlanSpace {
 
     /// Empty if the training breaks a rule; without waits.
     std::optional<StepPlan> plan(const TrainingSpec& training) const;
-    /// The same, and whether it fits.
+    /// The same, and whether its bytes fit, without the gaps between buffers.
     std::optional<Planned> planned(const TrainingSpec& training) const;
-    /// Empty also if it does not fit.
+    /// Whether it fits with these, too. Takes longer than the plan, so it is asked last.
+    void lay_out(Planned& one) const;
+    /// Empty also if it does not fit, gaps included.
     std::optional<Planned> fitting(const TrainingSpec& training) const;
+    /// With waits, and what its operations demand.
+    Planned timeable(Planned one) const;
     /// With the largest number of layers that keep everything and fit, if that number is free;
     /// found along a line, as memory grows almost so.
     Planned with_kept_layers(Planned low) const;
 
   private:
+    void set_fit(Planned& one, Gaps gaps) const;
+
     const ModelSpec& model_;
     const MachineSpec& machine_;
     const TrainingSpec& asked_;

@@ -19,9 +19,7 @@ constexpr double kFarFromBest = 1.01;
 
 TimedTraining PlanTrials::estimated(const Planned& one, double over_bound) const {
     const Seconds bound =
-        step_bounds(one.plan.program, operation_demands(one.plan.program, machine_, one.training),
-                    machine_, one.training)
-            .at_least();
+        step_bounds(one.plan.program, one.demands, machine_, one.training).at_least();
     return {one.training, bound * over_bound, bound * over_bound * least_bill(one)};
 }
 
@@ -40,7 +38,7 @@ PlanTrials::Tried PlanTrials::try_beyond(const Planned& one, double over_bound, 
 }
 
 TimedTraining PlanTrials::timed(Planned one) {
-    one = with_waits(std::move(one));
+    one = space_.timeable(std::move(one));
     const TrainingSpec plain = plainest(one.training);
     const Simulated& step = simulated(one, plain, kNever);
     return {plain, step.seconds, step.seconds * bill_over_base(step.share)};
@@ -51,7 +49,7 @@ const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const Tra
     const auto [entry, is_new] = simulated_.try_emplace(option_values(plainest));
     Simulated& out = entry->second;
     if (!is_new && (out.to_the_end || out.seconds > worth)) return out;
-    SimulatedStep step = quick_step(one.plan, machine_, one.training, worth);
+    SimulatedStep step = quick_step(one.plan.program, one.demands, machine_, one.training, worth);
     out = {step.step, !step.ended_early(), {}};
     if (!out.to_the_end) return out;
     if (machine_.host.gpus > 1) {
@@ -67,7 +65,7 @@ const PlanTrials::Simulated& PlanTrials::simulated(const Planned& one, const Tra
 void PlanTrials::bill_beside(const TimedTraining& base) {
     std::optional<Planned> one = space_.planned(base.training);
     if (!one) return;
-    bill_beside(simulated(with_waits(*std::move(one)), plainest(base.training), kNever).share);
+    bill_beside(simulated(space_.timeable(*std::move(one)), plainest(base.training), kNever).share);
 }
 void PlanTrials::bill_beside(const NodeShare& base) {
     const auto bill = [&](const NodeShare& of) {

@@ -49,20 +49,24 @@ class PlanTrials {
     /// The factor on the step that host memory and GPUs alone make it dearer by.
     double least_bill(const Planned& one) const;
 
-    void try_plan(Planned one) { try_beyond(with_waits(std::move(one)), 1); }
+    void try_plan(Planned one) { try_beyond(space_.timeable(std::move(one)), 1); }
     /// Simulates it, whatever its bound.
     TimedTraining timed(Planned one);
     /// For a schedule without resident layers: tries every place of its tensors, each with
     /// try_micro_batches().
     void try_places(const TrainingSpec& asked);
-    /// Its bound, longer by that factor. Precondition: the plan's waits are derived.
+    /// Its bound, longer by that factor. Precondition: it is timeable().
     TimedTraining estimated(const Planned& one, double over_bound) const;
+    /// Whether that may be billed less.
+    bool may_gain(const Planned& one, double over_bound, Seconds than) const {
+        return estimated(one, over_bound).billed < than * (1 - kLeastWorth);
+    }
     struct Tried {
         TimedTraining timed;         ///< an estimate where the plan cannot be the fastest
         double over_bound = kNever;  ///< factor on the bound, where it is simulated
     };
-    /// Takes a step to exceed its bound by the factor `over_bound` at least. Precondition: the
-    /// plan's waits are derived.
+    /// Takes a step to exceed its bound by the factor `over_bound` at least. Precondition: it is
+    /// timeable().
     Tried try_beyond(const Planned& one, double over_bound) {
         return try_beyond(one, over_bound, best_.billed);
     }

@@ -40,12 +40,15 @@ void check_as_if_all(const StepPlan& plan, const MachineSpec& machine,
 
 AlikeMicroBatches alike_of(const StepPlan& plan, const MachineSpec& machine,
                            const TrainingSpec& training = {}) {
-    return alike_micro_batches(plan.program, lane_operations(plan.program, machine, training));
+    return alike_micro_batches(
+        plan.program,
+        lane_operations(plan.program, operation_demands(plan.program, machine, training)));
 }
 
 /// Whether so many of them are enough.
 bool repeats(const StepPlan& plan, const MachineSpec& machine, std::size_t keep) {
-    const std::vector<LaneOperation> work = lane_operations(plan.program, machine, {});
+    const std::vector<LaneOperation> work =
+        lane_operations(plan.program, operation_demands(plan.program, machine, {}));
     const AlikeMicroBatches alike = alike_micro_batches(plan.program, work);
     const auto fewer = with_fewer(work, alike, keep);
     REQUIRE(fewer);
