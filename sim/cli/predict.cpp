@@ -1,7 +1,4 @@
-#include "sim/answers/predict/predict.h"
-
-#include <set>
-
+#include "sim/answers/predict/scenario_prediction.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/flags.h"
 #include "sim/cli/progress.h"
@@ -11,7 +8,6 @@
 #include "sim/report/table.h"
 #include "sim/report/timeline_picture.h"
 #include "sim/report/to_svg.h"
-#include "sim/specs/scenario/changed_scenario.h"
 
 namespace sluice {
 namespace {
@@ -28,23 +24,16 @@ struct PredictFlags {
     std::optional<std::string> trace_file, timeline_file;
 };
 
-/// The prediction with `wanted`, for the given plan or the fastest one. Options that the user gave
-/// do not change.
-Prediction predict_asked(const PlanFlags& flags, Wanted wanted) {
-    const PlannedScenario asked = asked_scenario(flags.scenario);
-    const Scenario s = resolve(asked);
-    const std::set<std::string> given = given_options(asked);
-    wanted.as_users_run = flags.plan.as_users_run;
-    if (flags.plan.chooses(flags.scenario))
-        wanted.chosen_beside = &given;
-    else if (wanted.suggestions)
-        wanted.faster_beside = &given;
-    wanted.prices = prices_to_choose_by(s.profile, s.money);
-    return predict(s.model, s.machine, s.training, wanted);
+/// Options that the user gave do not change.
+SettingsOf settings_of(const PlanFlags& flags) {
+    if (!flags.plan.chooses(flags.scenario)) return SettingsOf::schedule;
+    return flags.plan.as_users_run ? SettingsOf::users : SettingsOf::planner;
 }
 
 Prediction predicted(const char* command, const PlanFlags& flags, const Wanted& wanted) {
-    return with_progress(command, [&] { return predict_asked(flags, wanted); });
+    return with_progress(command, [&] {
+        return predict_scenario(asked_scenario(flags.scenario), settings_of(flags), wanted);
+    });
 }
 
 int run_predict(const PredictFlags& flags) {
