@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <exception>
@@ -20,6 +21,27 @@ namespace {
 
 constexpr double kUnlimited = 1e18;  // bytes/s
 
+/// SimGrid takes over what the process does at these, without its own sentences.
+class KeptHandlers {
+  public:
+    KeptHandlers() {
+        for (std::size_t i = 0; i < kSignals.size(); ++i)
+            sigaction(kSignals[i], nullptr, &actions_[i]);
+    }
+    ~KeptHandlers() {
+        for (std::size_t i = 0; i < kSignals.size(); ++i)
+            sigaction(kSignals[i], &actions_[i], nullptr);
+        std::set_terminate(terminate_);
+    }
+    KeptHandlers(const KeptHandlers&) = delete;
+    KeptHandlers& operator=(const KeptHandlers&) = delete;
+
+  private:
+    static constexpr std::array kSignals = {SIGINT, SIGBUS, SIGSEGV};
+    std::array<struct sigaction, kSignals.size()> actions_{};
+    std::terminate_handler terminate_ = std::get_terminate();
+};
+
 sg::Engine& engine() {
     // CM02 without TCP window and cross-traffic: flows get a link's whole capacity (SimGrid's
     // default reduces it). Only the first call's arguments count; the engine lives as long as the
@@ -35,13 +57,8 @@ sg::Engine& engine() {
 #endif
                                           nullptr};
         int count = static_cast<int>(std::size(arguments)) - 1;
-        const auto on_interrupt = std::signal(SIGINT, SIG_DFL);
-        const auto on_terminate = std::get_terminate();
-        sg::Engine* const made = new sg::Engine(&count, const_cast<char**>(arguments));
-        // SimGrid takes both, and would end without a sentence.
-        std::signal(SIGINT, on_interrupt);
-        std::set_terminate(on_terminate);
-        return made;
+        const KeptHandlers kept;
+        return new sg::Engine(&count, const_cast<char**>(arguments));
     }();
     return *the_engine;
 }

@@ -2,6 +2,8 @@
 // 1e-9.
 #include "sim/simulate/simulate_step.h"
 
+#include <csignal>
+
 #include "sim/answers/predict/predict.h"
 #include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
@@ -48,6 +50,13 @@ TEST_CASE("simulate: a single buffer adds copy and compute, two buffers overlap 
     CHECK(step_with_depth(1) == Approx(0.72).epsilon(1e-9));
     CHECK(step_with_depth(2) == Approx(0.40).epsilon(1e-9));
     CHECK(step_with_depth(3) == Approx(0.40).epsilon(1e-9));
+}
+
+TEST_CASE("simulate: what a program does at a bus error stays its own", "[simulate]") {
+    step_with_depth(1);  // starts SimGrid, if no test before has
+    struct sigaction now {};
+    sigaction(SIGBUS, nullptr, &now);
+    CHECK(now.sa_handler == SIG_DFL);
 }
 
 TEST_CASE("simulate: an update of the step before holds the next step back", "[simulate]") {
