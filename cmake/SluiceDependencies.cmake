@@ -1,5 +1,6 @@
-# Where fmt, nlohmann json, CLI11, Eigen, xxHash and Catch2 come from: the system, or one folder of headers
-# that travels with the sources to machines on which nothing can be installed (./dev bundle makes it).
+# Where fmt, nlohmann json, CLI11, Eigen, xxHash, Catch2, SimGrid and GLPK come from: the system, or one folder of
+# headers and libraries that travels with the sources to machines on which nothing can be installed (./dev bundle
+# makes it).
 include_guard()
 
 set(default_dependencies "")
@@ -41,6 +42,11 @@ function(sluice_add_headers target header)
     add_library(${target} INTERFACE IMPORTED)
     target_include_directories(${target} INTERFACE "${SLUICE_DEPENDENCIES}/include")
 endfunction()
+
+# SimGrid and GLPK are found in it, and what they need beside them: unlike RUNPATH, RPATH holds for libraries'
+# libraries, too.
+list(PREPEND CMAKE_PREFIX_PATH "${SLUICE_DEPENDENCIES}")
+add_link_options("LINKER:-rpath-link,${SLUICE_DEPENDENCIES}/lib" "LINKER:--disable-new-dtags")
 
 sluice_add_headers(fmt::fmt fmt/format-inl.h)
 target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Makes one archive from which the trainer builds on a GPU machine where nothing can be installed:
-# the sources (what git tracks or would add), the headers it needs from elsewhere, and the planner as it is built here.
+# the sources (what git tracks or would add), and the headers and libraries that it needs from elsewhere.
 # ./dev bundle calls it.
-# usage: make.sh FILE.tar.gz PYTHON_ENVIRONMENT PLANNER
+# usage: make.sh FILE.tar.gz PYTHON_ENVIRONMENT
 #   PYTHON_ENVIRONMENT  has nvidia-cudnn-frontend, whose headers are taken
-#   PLANNER             the program sluice
 set -euo pipefail
 
-[ $# = 3 ] || { sed -n 5,7p "$0" >&2; exit 2; }
+[ $# = 2 ] || { sed -n 5,6p "$0" >&2; exit 2; }
 fail() { echo "bundle: $*" >&2; exit 2; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(dirname "$(dirname "$here")")
@@ -56,23 +55,27 @@ rm -rf "$include/cudnn_frontend/thirdparty"
 cp "$(find "$packages"/nvidia_cudnn_frontend-*.dist-info -iname 'LICENSE*' -type f | head -n 1)" \
     "$bundle/third_party/licences/cudnn-frontend"
 
-# With the libraries that a machine without SimGrid lacks.
-planner=$bundle/third_party/planner
-mkdir -p "$planner/lib"
-cp "$3" "$planner/planner"
-ldd "$3" | awk '$2 == "=>" && $1 !~ /^lib(c|m|stdc\+\+|gcc_s)\.so/ { print $3 }' | while IFS= read -r library; do
-    cp -L "$library" "$planner/lib/"
+# SimGrid and GLPK: the headers that the simulator's sources reach, and the libraries with all that these need.
+mapfile -t sources < <(grep -lrE '#include [<"](simgrid/|sim/simulate/simgrid\.h|glpk\.h)' --include='*.cpp' "$top/sim")
+mapfile -t reached < <("${CXX:-g++}" -std=c++20 -I "$top" -M "${sources[@]}" | tr -s ' \\' '\n' | sort -u |
+    sed -nE 's#^/usr/include/((boost|simgrid|xbt)/.*|glpk\.h)$#\1#p')
+[ ${#reached[@]} -gt 0 ] || fail "no headers of SimGrid and GLPK in /usr/include; install them with ./dev setup engine"
+copy_headers libsimgrid-dev /usr/include "$include" "${reached[@]}" boost/config  # which asks for the compiler
+libraries=$bundle/third_party/lib
+mkdir -p "$libraries"
+for name in libsimgrid.so libglpk.so; do
+    library=$("${CXX:-g++}" -print-file-name=$name)
+    needed=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
+    ln -s "$needed" "$libraries/$name"
+    echo "$(realpath "$(dirname "$library")")/$needed"
+    ldd "$library" | awk '$2 == "=>" && $1 !~ /^lib(c|m|stdc\+\+|gcc_s)\.so/ { print $3 }'
+done | sort -u | while IFS= read -r library; do
+    cp -L "$library" "$libraries/"
     # The path in the package may be that before /lib became a link to /usr/lib.
     package=$({ dpkg -S "$library" "/usr$library" 2>/dev/null || true; } | head -n 1 | cut -d : -f 1)
     [ ! -e "/usr/share/doc/$package/copyright" ] ||
         cp "/usr/share/doc/$package/copyright" "$bundle/third_party/licences/$package"
 done
-cat >"$planner/sluice" <<'END'
-#!/bin/sh
-here=$(dirname "$(readlink -f "$0")")
-LD_LIBRARY_PATH=$here/lib exec "$here/planner" "$@"
-END
-chmod +x "$planner/sluice"
 
 cp "$here/BUNDLE.md" "$bundle/BUNDLE.md"
 mkdir -p "$(dirname "$archive")"
