@@ -42,7 +42,8 @@ std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& me
         {"device memory", number(expected.device), number(memory.device), bytes_text},
         {"host memory", number(expected.host), number(memory.host), bytes_text},
     };
-    for (const Lane lane : measured.step.used_lanes()) {
+    for (std::size_t i = 0; i < expected.lanes.size(); ++i) {
+        const Lane lane = Lane::at(i);
         const std::optional<ExpectedStep::Times>& times = expected.lanes[lane];
         if (!times) continue;
         const LaneTime& now = measured.step.lane(lane);
@@ -56,13 +57,25 @@ std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& me
 }
 
 /// The predicted step is the one at a factor of 1.
+Interpolated steps_by_factor(std::vector<std::pair<double, double>> points, Seconds at_one) {
+    points.emplace_back(1, at_one);
+    std::sort(points.begin(), points.end());
+    return Interpolated(std::move(points));
+}
+
 Interpolated steps_by_factor(const JsonObject& steps, const char* group, Seconds at_one) {
-    std::vector<std::pair<double, double>> points = {{1, at_one}};
+    std::vector<std::pair<double, double>> points;
     for (const JsonObject& one : steps.objects(group))
         points.emplace_back(one.number("factor", kLeastFactor, kMost),
                             one.number("step_s", 0, kMost));
-    std::sort(points.begin(), points.end());
-    return Interpolated(std::move(points));
+    return steps_by_factor(std::move(points), at_one);
+}
+
+Interpolated steps_by_factor(const OtherRates& rates, RateGroup group, Seconds at_one) {
+    std::vector<std::pair<double, double>> points;
+    for (const StepAtRate& one : rates.steps)
+        if (one.group == group) points.emplace_back(one.factor, one.step);
+    return steps_by_factor(std::move(points), at_one);
 }
 
 std::optional<ExpectedRates> read_rates(const JsonObject& root, Seconds step) {
@@ -81,12 +94,28 @@ std::optional<ExpectedRates> read_rates(const JsonObject& root, Seconds step) {
 
 }  // namespace
 
-ExpectedStep read_expected_step(const std::string& file) {
-    return parse_expected_step(read_text_file(file), file);
+ExpectedStep expected_of(const Prediction& prediction) {
+    ExpectedStep out;
+    out.model = prediction.asked.model_name;
+    out.parameters = prediction.asked.parameters;
+    out.training = option_texts(prediction.asked.training);
+    out.step = prediction.step.seconds;
+    out.device = prediction.plan.fit.device().peak.bytes;
+    out.host = prediction.plan.fit.host().peak.bytes;
+    for (const Lane lane : prediction.step.used_lanes()) {
+        const LaneTime& times = prediction.step.lane(lane);
+        out.lanes[lane] = {times.busy, times.exposed};
+    }
+    if (const auto& rates = prediction.other_rates)
+        out.rates = {out.step, rates->profile,
+                     steps_by_factor(*rates, RateGroup::optimizer, out.step),
+                     steps_by_factor(*rates, RateGroup::link, out.step)};
+    out.step_ahead = prediction.step_ahead;
+    return out;
 }
 
-ExpectedStep parse_expected_step(const std::string& text, const std::string& file) {
-    const JsonObject root = JsonObject::parse(text, file);
+ExpectedStep read_expected_step(const std::string& file) {
+    const JsonObject root = JsonObject::parse(read_text_file(file), file);
     if (!root.has("lanes") || !root.has("training") || root.boolean_or("measured", true))
         throw InputError(fmt::format(
             "{}: is no prediction; write one with: sluice predict ... --json >{}", file, file));
@@ -172,7 +201,8 @@ struct Deviation {
 
 Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measured) {
     Deviation most;
-    for (const Lane lane : measured.step.used_lanes()) {
+    for (std::size_t i = 0; i < expected.lanes.size(); ++i) {
+        const Lane lane = Lane::at(i);
         const auto& times = expected.lanes[lane];
         if (!times) continue;
         const LaneTime& now = measured.step.lane(lane);

@@ -1,5 +1,4 @@
-// Which step did `sluice predict --json` expect for this run, and how far is the measured step from
-// it?
+// Which step is expected of this run, and how far is the measured step from it?
 #pragma once
 
 #include <map>
@@ -7,17 +6,17 @@
 #include <string>
 
 #include "engine/train/expected_rates.h"
-#include "sim/plan/step.h"
+#include "sim/answers/predict/prediction.h"
 #include "sim/report/table.h"
 
 namespace sluice {
 
-/// A prediction, as read from its file.
+/// Numbers of a prediction that a run is compared with.
 struct ExpectedStep {
     struct Times {
         Seconds busy = 0, exposed = 0;
     };
-    std::string file;
+    std::string file;  ///< that it was read from, if it was
     std::string model;
     std::int64_t parameters = 0;
     std::map<std::string, std::string> training;  ///< by field, as typed
@@ -33,9 +32,9 @@ struct ExpectedStep {
     ExpectedStep of(bool ahead) const;
 };
 
-/// Throws InputError if the text is no prediction of `sluice predict --json`, or its plan does not
-/// fit. `file`: where the text is from.
-ExpectedStep parse_expected_step(const std::string& text, const std::string& file);
+ExpectedStep expected_of(const Prediction& prediction);
+/// Throws InputError if the file is no prediction of `sluice predict --json`, or its plan does not
+/// fit.
 ExpectedStep read_expected_step(const std::string& file);
 
 /// Throws InputError if the prediction is for another model.

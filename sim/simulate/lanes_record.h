@@ -26,7 +26,7 @@ class LanesRecord {
     bool ended_early() const { return run_.slower_than_worth > 0; }
     /// An operation that must end before it may begin; -1: none.
     OperationId missing(OperationId id, int step) const;
-    /// What it demands if it begins now.
+    /// Its demand if it begins now.
     FlowDemand begin(OperationId id, Seconds now);
     /// It ran.
     void end(OperationId id, int step, OperationInterval when);

@@ -32,8 +32,8 @@ namespace sluice {
 /// machine. Used on the simulation thread only.
 class Platform {
   public:
-    /// Of a plan. SimGrid takes no more links once a simulation has run, so there are as many from
-    /// the start.
+    /// A plan has no more. SimGrid takes no more links once a simulation has run, so there are as
+    /// many from the start.
     static constexpr int kMostDevices = 8;
 
     static Platform& instance();

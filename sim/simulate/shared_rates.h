@@ -1,5 +1,5 @@
-// How fast is each lane while others run, too? What the lanes of a machine's topology share, for
-// the platform of SimGrid (platform.h) and for quick steps (quick_run.h).
+// How fast is each lane while others run, too? The lanes share memories and links of the machine's
+// topology. For the platform of SimGrid (platform.h) and for quick steps (quick_run.h).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct SharedResource {
     std::string name;
     std::vector<Lane> crossed_by;
     double capacity = 0;  ///< units/s of two or more flows
-    /// Of one flow: more for a link, which is faster one way than both ways together (GH200: 380
+    /// For one flow: more for a link, which is faster one way than both ways together (GH200: 380
     /// against 368 GB/s).
     double alone = 0;
 };

@@ -143,7 +143,7 @@ PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& 
     return debt;
 }
 
-/// Of the first device and the host; other devices make no step shorter.
+/// The first device's lanes and the host's; other devices make no step shorter.
 class FluidBound {
   public:
     FluidBound(const LaneWorks& works, const MachineSpec& machine, const TrainingSpec& training)

@@ -4,7 +4,6 @@ nobody reads what it prints?"""
 import json
 import pathlib
 import resource
-import shutil
 import subprocess
 import tempfile
 import time
@@ -231,19 +230,7 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(ran[chosen], predicted[chosen])
 
     def test_a_machine_that_is_not_known_is_refused(self):
-        self.planner()
         self.assertIn("h200-sxm-pcie", self.refusal(machine="h200-sxm-pcie"))
-
-    def test_without_the_planner_its_command_is_said(self):
-        alone = self.folder / "alone"
-        shutil.copy(PROGRAM, alone)
-        words = self.words(machine="h200-sxm-pcie5")
-        done = subprocess.run([alone, *words[1:]], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertIn("the planner, sluice, is not in", done.stderr)
-        self.assertIn("sluice predict --model dense:layers=2", done.stderr)
-        self.assertIn("--plan plan.json", done.stderr)
 
     def test_many_small_layers_train(self):
         tiny = "dense:layers=500,hidden=16,heads=1,head_dim=16,vocabulary=256"

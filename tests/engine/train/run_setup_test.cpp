@@ -154,6 +154,17 @@ TEST_CASE("save memory: the plan counts it and is refused for it", "[train]") {
     CHECK_THROWS_AS(refuse_misfit(full, ""), InputError);
 }
 
+namespace {
+
+PlannedScenario seven_b() {
+    PlannedScenario asked;
+    asked.model.model = "qwen2.5-7b";
+    asked.training["batch"] = "8";
+    return asked;
+}
+
+}  // namespace
+
 TEST_CASE("chosen plan: without --machine it is for the machine with this GPU", "[train]") {
     const MachineChoice measured = machine_for("NVIDIA H200", 16);
     CHECK(measured.machine == "h200-pcie5-16vcpu-128gib-2");
@@ -168,11 +179,8 @@ TEST_CASE("chosen plan: without --machine it is for the machine with this GPU", 
                ContainsSubstring("NVIDIA GeForce GTX 480") && ContainsSubstring("--machine"));
 }
 
-TEST_CASE("chosen plan: on a GPU that is known, the planner beside this program chooses",
-          "[train]") {
-    PlannedScenario asked;
-    asked.model.model = "qwen2.5-7b";
-    asked.training["batch"] = "8";
+TEST_CASE("chosen plan: on a GPU that is known the planner chooses", "[train]") {
+    const PlannedScenario asked = seven_b();
     const auto chosen = [&](const char* name, bool is_gpu) {
         return choose_step_here(asked, PlanSearch::fastest, {.name = name, .is_gpu = is_gpu},
                                 "128GiB");
@@ -180,8 +188,46 @@ TEST_CASE("chosen plan: on a GPU that is known, the planner beside this program 
     CHECK_FALSE(chosen("NVIDIA H200", false));
     CHECK_FALSE(chosen("NVIDIA GeForce GTX 480", true));
     const std::optional<ExpectedStep> here = chosen("NVIDIA H200", true);
-    if (!here) return;  // the planner is not built
+    REQUIRE(here.has_value() == built_with_planner());
+    if (!here) return;
     CHECK(here->training.at("batch") == "8");
     CHECK(std::stoi(here->training.at("resident_layers")) > 0);
     CHECK(here->step > 0);
+}
+
+TEST_CASE("chosen plan: without the planner its command is said", "[train]") {
+    if (built_with_planner()) return;
+    PlannedScenario asked = seven_b();
+    asked.machine.machine = "h200-sxm-pcie5";
+    CHECK_THROWS_WITH(choose_step(asked, PlanSearch::fastest, "1TB"),
+                      ContainsSubstring("sluice predict --model qwen2.5-7b") &&
+                          ContainsSubstring("--plan plan.json"));
+}
+
+TEST_CASE("chosen plan: as given, its step is predicted alone", "[train]") {
+    if (!built_with_planner()) return;
+    PlannedScenario asked = seven_b();
+    asked.machine.machine = "h200-sxm-pcie5";
+    asked.training["resident_layers"] = "3";
+    const ExpectedStep given = choose_step(asked, PlanSearch::none, "1TB");
+    CHECK(given.training.at("resident_layers") == "3");
+    CHECK(given.parameters == total_parameters(read_model(asked.model)));
+    REQUIRE(given.rates);
+    CHECK(step_at(*given.rates, given.rates->profile) == Approx(given.step));
+    CHECK(given.lanes[Work::compute]->busy > 0);
+    CHECK_FALSE(given.lanes[Work::storage_read]);
+    CHECK(choose_step(asked, PlanSearch::fastest, "1TB").step <= given.step);
+}
+
+TEST_CASE("chosen plan: one that does not fit is refused with what would", "[train]") {
+    if (!built_with_planner()) return;
+    PlannedScenario asked = seven_b();
+    asked.model.model = "qwen2.5-72b";
+    asked.machine.machine = "h200-sxm-pcie5";
+    CHECK_THROWS_WITH(choose_step(asked, PlanSearch::fastest, "60GB"),
+                      ContainsSubstring("--machine h200-sxm-pcie5: the plan does not fit: host") &&
+                          ContainsSubstring("; fits with --"));
+    asked.machine.machine = "h200-sxm-pcie";
+    CHECK_THROWS_WITH(choose_step(asked, PlanSearch::fastest, "1TB"),
+                      ContainsSubstring("h200-sxm-pcie5"));
 }

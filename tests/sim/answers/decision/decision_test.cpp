@@ -216,6 +216,7 @@ TEST_CASE("memory bars: kinds side by side add up to the peak", "[decision]") {
     bar.fit.device().peak.by_kind[static_cast<std::size_t>(MemoryKind::weights)] = 10'000'000'000;
     bar.fit.device().peak.by_kind[static_cast<std::size_t>(MemoryKind::loss)] = 30'000'000'000;
     bar.fit.host().peak = bar.fit.device().peak;
+    bar.fit.host().usable = bar.fit.device().usable;
     bar.fit.host().peak.bytes = 120'000'000'000;
     const Picture picture = memory_bars_picture({bar});
     const std::string svg = to_svg(picture);
