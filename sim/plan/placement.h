@@ -42,6 +42,7 @@ struct Home {
     std::int32_t host_place = 0;
     bool exists() const { return memory.has_value(); }
     bool on_device() const { return memory && memory->tier == Tier::device; }
+    bool on_storage() const { return memory && memory->tier == Tier::storage; }
     bool on_host() const { return memory && memory->tier == Tier::host; }
 };
 

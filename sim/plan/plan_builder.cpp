@@ -63,6 +63,36 @@ std::int64_t PlanBuilder::launches(const Operation& operation) const {
 
 OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
                              std::vector<Dependency> waits, Operation work) {
+    if (stored_.empty()) return add_alone(kind, lane, layer, std::move(waits), std::move(work));
+    std::vector<Operation> back = bring_stored(layer, work);
+    const OperationId id = add_alone(kind, lane, layer, std::move(waits), std::move(work));
+    for (Operation& copy : back)
+        add_alone(OperationKind::write_states, Work::storage_write, layer, {}, std::move(copy));
+    return id;
+}
+
+std::vector<Operation> PlanBuilder::bring_stored(int layer, Operation& work) {
+    std::vector<Operation> back;
+    for (BufferUse& use : work.uses) {
+        const auto stored = std::ranges::find(stored_, use.buffer, &Stored::buffer);
+        if (stored == stored_.end() || use.as == BufferUse::As::holds) continue;
+        const BufferUse far = use;
+        const std::int32_t place = stored->next++;
+        stored->next %= plan_.memory.buffers[static_cast<std::size_t>(stored->places)].parts;
+        const double bytes = stored->bytes[static_cast<std::size_t>(far.part)];
+        add_alone(
+            OperationKind::read_states, Work::storage_read, layer, {},
+            copy_operation(bytes, {reads(far.buffer, far.part), writes(stored->places, place)}));
+        use = {far.as, stored->places, place, 1};
+        if (far.as == BufferUse::As::writes)
+            back.push_back(copy_operation(
+                bytes, {reads(stored->places, place), writes(far.buffer, far.part)}));
+    }
+    return back;
+}
+
+OperationId PlanBuilder::add_alone(OperationKind kind, Lane lane, int layer,
+                                   std::vector<Dependency> waits, Operation work) {
     const OperationId id = next();
     work.kind = kind;
     work.lane = lane;
@@ -102,6 +132,19 @@ BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Memory memory,
 BufferId PlanBuilder::pinned(std::string name, MemoryKind kind, double bytes, std::int64_t parts) {
     const BufferId id = on_host(std::move(name), kind, bytes, parts);
     if (id != kNoBuffer) plan_.memory.buffers[static_cast<std::size_t>(id)].pinned = true;
+    return id;
+}
+
+BufferId PlanBuilder::on_storage(std::string name, MemoryKind kind,
+                                 const std::vector<double>& parts, std::int64_t places) {
+    double all = 0, largest = 0;
+    for (const double bytes : parts) all += bytes, largest = std::max(largest, bytes);
+    if (all <= 0) return kNoBuffer;
+    const std::string in_use = name + ", in use";
+    const BufferId id = standing(std::move(name), kind, Tier::storage, all,
+                                 static_cast<std::int64_t>(parts.size()));
+    const double on_host = static_cast<double>(places) * largest;
+    stored_.push_back({id, pinned(in_use, MemoryKind::pinned_buffers, on_host, places), parts});
     return id;
 }
 

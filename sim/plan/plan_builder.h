@@ -72,6 +72,11 @@ class PlanBuilder {
                            std::int64_t parts = 1) {
         return buffer(std::move(name), kind, Tier::device, bytes, parts);
     }
+    /// For the whole step on a disk: parts of these bytes, and places on the host for the largest
+    /// of them. No lane but copies of the disk reaches it: what an operation reads or writes of it
+    /// comes to the next place before, and goes back after a write. kNoBuffer if it has no bytes.
+    BufferId on_storage(std::string name, MemoryKind kind, const std::vector<double>& parts,
+                        std::int64_t places);
     /// Stores a kernel list once; equal layers share the index.
     std::int32_t kernels(KernelList list);
     struct Moment {
@@ -92,7 +97,19 @@ class PlanBuilder {
     std::int64_t launches(const Operation& operation) const;
 
   private:
+    /// A buffer on a disk, and where its parts are while operations use them.
+    struct Stored {
+        BufferId buffer, places;
+        std::vector<double> bytes;  ///< of each part
+        std::int32_t next = 0;      ///< place
+    };
+    OperationId add_alone(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
+                          Operation work);
+    /// Brings what the work uses of stored buffers, and returns the copies that follow it.
+    std::vector<Operation> bring_stored(int layer, Operation& work);
+
     StepPlan plan_;
+    std::vector<Stored> stored_;
     double eager_operations_per_launch_;
     AttentionKernel attention_;
     std::int32_t micro_batch_ = 0;

@@ -71,8 +71,14 @@ class StreamedDeclaration {
         return kinds_[static_cast<std::size_t>(kind)];
     }
     void declare_host_state() {
-        double resident = 0, visiting = 0, codes = 0, projected = 0;
+        constexpr std::int64_t kPlaces = 3;  // one is read, one used, one written
+        const double states = state_bytes(t_) - kBf16;
+        double resident = 0, visiting = 0, codes = 0, projected = 0, stored_parameters = 0;
+        std::vector<double> stored;
         for (int section = 0; section < homes_.sections.count(); ++section) {
+            const Home& home = this->home(section, Plane::states);
+            stored.push_back(home.on_storage() ? states * parameters(section) : 0);
+            if (home.on_storage()) stored_parameters += parameters(section);
             if (homes_.is_resident(section)) resident += parameters(section);
             if (homes_.is_visiting(section)) visiting += parameters(section);
             if (homes_.arrives_as_codes(section))
@@ -82,13 +88,14 @@ class StreamedDeclaration {
         const int embedding = homes_.sections.embedding(), sections = homes_.sections.count();
         if (!model_.tied_embeddings && !homes_.is_resident(embedding))
             projected = parameters(embedding);
-        const double states = state_bytes(t_) - kBf16;
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
         host().weights =
             build_.pinned("weights in bf16", Kind::weights, kBf16 * (here - projected), sections);
         host().embedding = build_.on_host("embedding in bf16", Kind::weights, kBf16 * projected);
         host().states = build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
-                                       states * (here - visiting), sections);
+                                       states * (here - stored_parameters - visiting), sections);
+        host().stored_states = build_.on_storage("rest of the masters, and moments, on the disk",
+                                                 Kind::optimizer_state, stored, kPlaces);
         host().visiting_states =
             build_.pinned("rest of the masters, and moments, that visit the device",
                           Kind::optimizer_state, states * visiting, sections);

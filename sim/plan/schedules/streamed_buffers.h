@@ -60,8 +60,9 @@ struct StreamedBuffers {
         /// Parts: sections. The embedding's are apart where only rows of them are streamed.
         BufferId weights = kNoBuffer, embedding = kNoBuffer;
         BufferId states = kNoBuffer, visiting_states = kNoBuffer;
-        BufferId codes = kNoBuffer;    ///< parts: layers
-        BufferId staging = kNoBuffer;  ///< kStaging
+        BufferId stored_states = kNoBuffer;  ///< on a disk; parts: sections
+        BufferId codes = kNoBuffer;          ///< parts: layers
+        BufferId staging = kNoBuffer;        ///< kStaging
         /// Gradients of layers that wait, in places of the largest layer's size (Home::host_place).
         BufferId gradients = kNoBuffer, head_gradient = kNoBuffer;
         BufferId rows = kNoBuffer;  ///< parts: embedding rows in, and their gradients out
@@ -80,6 +81,7 @@ struct StreamedBuffers {
         return visits[static_cast<std::size_t>(layer - homes.visits.first)];
     }
     BufferId host_states(const Placement& homes, int section) const {
+        if (!homes.home(section, Plane::states).on_host()) return host.stored_states;
         return homes.is_visiting(section) ? host.visiting_states : host.states;
     }
 };
