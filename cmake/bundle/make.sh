@@ -58,7 +58,7 @@ cp "$(find "$packages"/nvidia_cudnn_frontend-*.dist-info -iname 'LICENSE*' -type
 # SimGrid and GLPK: the headers that the simulator's sources reach, and the libraries with all that these need.
 mapfile -t sources < <(grep -lrE '#include [<"](simgrid/|sim/simulate/simgrid\.h|glpk\.h)' --include='*.cpp' "$top/sim")
 mapfile -t reached < <("${CXX:-g++}" -std=c++20 -I "$top" -M "${sources[@]}" | tr -s ' \\' '\n' | sort -u |
-    sed -nE 's#^/usr/include/((boost|simgrid|xbt)/.*|glpk\.h)$#\1#p')
+    sed -nE 's#^/usr/include/((boost|simgrid|smpi|xbt)/.*|glpk\.h)$#\1#p')
 [ ${#reached[@]} -gt 0 ] || fail "no headers of SimGrid and GLPK in /usr/include; install them with ./dev setup engine"
 copy_headers libsimgrid-dev /usr/include "$include" "${reached[@]}" boost/config  # which asks for the compiler
 libraries=$bundle/third_party/lib

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/specs/machine/topology.h"
@@ -46,6 +45,23 @@ struct Lane {
     }
     friend constexpr bool operator==(const Lane&, const Lane&) = default;
 };
+/// Steps are measured on this lane: from its first operation to that of the next step.
+inline constexpr Lane kFirstCompute = Work::compute;
+
+/// Copies over the link between a device and the host.
+constexpr bool is_copy(Lane lane) {
+    return lane.work == Work::host_to_device || lane.work == Work::device_to_host;
+}
+/// Done by the host's processors, on its memory.
+constexpr bool is_host_work(Lane lane) {
+    return lane.work == Work::optimizer || lane.work == Work::host;
+}
+constexpr bool uses_storage(Lane lane) {
+    return lane.work == Work::storage_read || lane.work == Work::storage_write;
+}
+/// A plan has no more devices.
+inline constexpr int kMostDevices = 8;
+
 /// For programs: "host_to_device", on the second device "host_to_device:1".
 std::string lane_name(Lane lane);
 /// For people: "to GPU", on the second device "to GPU 1".
@@ -68,8 +84,9 @@ class ByLane {
     ByLane() : ByLane(1) {}
     explicit ByLane(int devices, const T& value = {})
         : values_(static_cast<std::size_t>(devices) * kWorkCount, value) {}
-    T& operator[](Lane lane) { return values_[lane.index()]; }
-    const T& operator[](Lane lane) const { return values_[lane.index()]; }
+    /// Throws std::out_of_range for a lane of another device.
+    T& operator[](Lane lane) { return values_.at(lane.index()); }
+    const T& operator[](Lane lane) const { return values_.at(lane.index()); }
     std::size_t size() const { return values_.size(); }
     auto begin() { return values_.begin(); }
     auto end() { return values_.end(); }

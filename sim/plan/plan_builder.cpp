@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/input_error.h"
@@ -73,12 +74,19 @@ OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
 
 std::vector<Operation> PlanBuilder::bring_stored(int layer, Operation& work) {
     std::vector<Operation> back;
+    std::vector<BufferUse> brought;
     for (BufferUse& use : work.uses) {
         const auto stored = std::ranges::find(stored_, use.buffer, &Stored::buffer);
         if (stored == stored_.end() || use.as == BufferUse::As::holds) continue;
         const BufferUse far = use;
-        const std::int32_t place = stored->next++;
-        stored->next %= plan_.memory.buffers[static_cast<std::size_t>(stored->places)].parts;
+        if (far.parts != 1 || std::ranges::count(brought, far.part, &BufferUse::part) > 0)
+            throw InternalError("an operation names each part on a disk once, by itself");
+        brought.push_back(far);
+        const std::int64_t places =
+            plan_.memory.buffers[static_cast<std::size_t>(stored->places)].parts;
+        if (static_cast<std::int64_t>(brought.size()) > places)
+            throw InternalError("an operation uses more parts on a disk than have places");
+        const std::int64_t place = stored->next++ % places;
         const double bytes = stored->bytes[static_cast<std::size_t>(far.part)];
         add_alone(
             OperationKind::read_states, Work::storage_read, layer, {},
@@ -140,6 +148,7 @@ BufferId PlanBuilder::on_storage(std::string name, MemoryKind kind,
     double all = 0, largest = 0;
     for (const double bytes : parts) all += bytes, largest = std::max(largest, bytes);
     if (all <= 0) return kNoBuffer;
+    plan_.program.waits_to_derive = true;
     const std::string in_use = name + ", in use";
     const BufferId id = standing(std::move(name), kind, Tier::storage, all,
                                  static_cast<std::int64_t>(parts.size()));

@@ -74,7 +74,8 @@ class PlanBuilder {
     }
     /// For the whole step on a disk: parts of these bytes, and places on the host for the largest
     /// of them. No lane but copies of the disk reaches it: what an operation reads or writes of it
-    /// comes to the next place before, and goes back after a write. kNoBuffer if it has no bytes.
+    /// comes to the next place before, and goes back after a write; it names each part once.
+    /// kNoBuffer if it has no bytes.
     BufferId on_storage(std::string name, MemoryKind kind, const std::vector<double>& parts,
                         std::int64_t places);
     /// Stores a kernel list once; equal layers share the index.
@@ -101,7 +102,7 @@ class PlanBuilder {
     struct Stored {
         BufferId buffer, places;
         std::vector<double> bytes;  ///< of each part
-        std::int32_t next = 0;      ///< place
+        std::int64_t next = 0;      ///< turn
     };
     OperationId add_alone(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
                           Operation work);

@@ -196,7 +196,7 @@ class WaitChains {
     template <typename Visit>
     void walk_gaps(Visit visit) const {
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
-            if (program_.operations[i].lane.work != Work::compute) continue;
+            if (program_.operations[i].lane != kFirstCompute) continue;
             const Seconds free = end(before_in_lane_[i]);
             const Seconds start = intervals_[i].start;
             if (start - free > kShortest) walk_gap(static_cast<OperationId>(i), free, start, visit);
@@ -216,7 +216,7 @@ class WaitChains {
     Occurrence last_compute() const {
         Occurrence last;
         for (std::size_t i = 0; i < program_.operations.size(); ++i) {
-            if (program_.operations[i].lane.work == Work::compute)
+            if (program_.operations[i].lane == kFirstCompute)
                 last = {static_cast<OperationId>(i), 0};
         }
         return last;

@@ -105,6 +105,9 @@ Flops StepProgram::flops() const {
 int StepProgram::devices() const {
     int most = 0;
     for (const Operation& operation : operations) most = std::max<int>(most, operation.lane.device);
+    if (most >= kMostDevices)
+        throw InternalError(fmt::format("a plan has lanes on {} devices, expected at most {}",
+                                        most + 1, kMostDevices));
     return most + 1;
 }
 

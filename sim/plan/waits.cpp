@@ -65,7 +65,12 @@ class ArenaOrder {
         for (std::size_t id = 0; id < of_buffer_.size(); ++id)
             if (in_arena(plan.memory.buffers[id])) ids_.push_back(id);
         for (OperationId i = 0; i < count_; ++i) note_uses(plan, lanes, i);
-        find_ended(plan.memory.buffers);
+        for (int device = 0; device < plan.program.devices(); ++device) {
+            std::vector<std::size_t> ids;
+            for (const std::size_t id : ids_)
+                if (plan.memory.buffers[id].memory.index == device) ids.push_back(id);
+            find_ended(plan.memory.buffers, ids);
+        }
     }
 
     /// Called for the uses of all operations of a step in their order; `step` is 0 or 1.
@@ -100,10 +105,11 @@ class ArenaOrder {
         }
     }
 
-    void find_ended(const std::vector<Buffer>& buffers) {
+    /// `ids`: the buffers of one arena.
+    void find_ended(const std::vector<Buffer>& buffers, const std::vector<std::size_t>& ids) {
         const auto first = [&](std::size_t id) { return buffers[id].first; };
         const auto last = [&](std::size_t id) { return buffers[id].last; };
-        std::vector<std::size_t> by_first = ids_, by_last = ids_;
+        std::vector<std::size_t> by_first = ids, by_last = ids;
         std::ranges::sort(by_first, {}, first);
         std::ranges::sort(by_last, {}, last);
         Latest ended = none<Latest>();
@@ -233,11 +239,7 @@ void derive_waits(StepPlan& plan) {
     const LaneNumbers lanes(plan.program);
     if (lanes.count <= 8) return WaitsOfStep<LatestOf<8>>(plan, lanes).derive();
     if (lanes.count <= 24) return WaitsOfStep<LatestOf<24>>(plan, lanes).derive();
-    constexpr std::size_t kMost = 96;
-    if (lanes.count > kMost)
-        throw InternalError(fmt::format("a plan has {} lanes, at most {} can wait for each other",
-                                        lanes.count, kMost));
-    WaitsOfStep<LatestOf<kMost>>(plan, lanes).derive();
+    WaitsOfStep<LatestOf<kMostDevices * kWorkCount>>(plan, lanes).derive();
 }
 
 }  // namespace sluice

@@ -29,7 +29,11 @@ LanesRecord::LanesRecord(const std::vector<LaneOperation>& work, const MachineSp
     for (std::size_t i = 0; i < work.size(); ++i) {
         lanes_[work[i].lane].operations.push_back(static_cast<OperationId>(i));
         if (work[i].lane == kFirstCompute) last_compute_ = static_cast<OperationId>(i);
+        if (work[i].lane.device > 0 && (is_host_work(work[i].lane) || uses_storage(work[i].lane)))
+            throw InternalError("all devices share the first one's lanes of host and disk");
     }
+    if (lanes_[kFirstCompute].operations.empty())
+        throw InternalError("the first device computes nothing, so the plan has no step");
 }
 
 OperationId LanesRecord::missing(OperationId id, int step) const {
@@ -78,7 +82,7 @@ void LanesRecord::end_of_compute(Seconds now) {
     run_.compute_ends.push_back(now);
     const bool alike = steady();
     const bool uses_up = std::ranges::any_of(
-        power_, [this](const PowerOfDevice& one) { return one.used_j() > kSteady * headroom_j_; });
+        power_, [this](const PowerOfDevice& one) { return one.uses_up(headroom_j_); });
     // Short steps are equal until a GPU has used up its energy beyond the power limit: all except
     // the last of them are skipped.
     if (alike && uses_up) skip_alike_steps();
@@ -96,10 +100,10 @@ void LanesRecord::skip_alike_steps() {
     };
     double steps = std::numeric_limits<double>::infinity();
     for (const PowerOfDevice& one : power_)
-        if (one.used_j() > 0) steps = std::min(steps, steps_left(one));
+        if (one.uses_up(headroom_j_)) steps = std::min(steps, steps_left(one));
     for (PowerOfDevice& one : power_) {
+        if (!one.uses_up(headroom_j_)) continue;
         const double left = one.now.left_j(), used = one.used_j();
-        if (used <= 0) continue;
         one.now.use(steps_left(one) == steps ? left - std::fmod(left, used) : steps * used);
     }
 }

@@ -35,9 +35,6 @@ class LanesRecord {
 
   private:
     static constexpr int kMostSteps = 24;
-    /// The lane whose operations a step begins and ends with.
-    static constexpr Lane kFirstCompute = Work::compute;
-
     struct LaneEnd {
         OperationId operation = 0;
         Seconds end = 0;
@@ -50,6 +47,8 @@ class LanesRecord {
     struct PowerOfDevice {
         explicit PowerOfDevice(const ClockSpec& clock) : now(clock), left_j(clock.headroom_j) {}
         double used_j() const { return left_j - now.left_j(); }
+        /// More than rounding.
+        bool uses_up(double headroom_j) const { return used_j() > kSteady * headroom_j; }
 
         PowerBudget now;
         double left_j;

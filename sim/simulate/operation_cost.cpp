@@ -62,8 +62,6 @@ FlowDemand link_demand(const Operation& operation, const LinkSpec& link) {
                       operation.link_bytes / operation.micro_batches)};
 }
 
-bool is_storage(Work work) { return work == Work::storage_read || work == Work::storage_write; }
-
 FlowDemand storage_demand(const Operation& operation, const StorageSpec& storage) {
     const double rate = operation.lane.work == Work::storage_read ? storage.read : storage.write;
     const double bytes = operation.link_bytes;
@@ -133,7 +131,7 @@ std::vector<FlowDemand> operation_demands(const StepProgram& program, const Mach
             demands.push_back(collective_demand(
                 operation, machine.interconnect,
                 {training.gpus, std::max<std::int64_t>(1, machine.interconnect.gpus_per_node)}));
-        } else if (is_storage(operation.lane.work)) {
+        } else if (uses_storage(operation.lane)) {
             demands.push_back(storage_demand(operation, machine.storage));
         } else {
             demands.push_back(link_demand(operation, machine.link));

@@ -124,9 +124,6 @@ void Platform::add_shape(sg::NetZone& zone, Shape& shape, bool unified) {
 sg::Host* Platform::actors_host() const { return shapes_[0].routes[Work::compute].from; }
 
 void Platform::set_machine(const MachineSpec& machine, int devices, std::int64_t state_bytes) {
-    if (devices > kMostDevices)
-        throw InternalError(fmt::format("a plan has lanes on {} devices, at most {} are simulated",
-                                        devices, kMostDevices));
     shape_ = &shapes_[machine.unified_memory ? 1 : 0];
     alone_ = rates_ = ByLane<double>(devices, 0);
     sharing_.emplace(machine, devices, state_bytes);

@@ -5,11 +5,12 @@
 // current operation can use (SimGrid 3.32 ignores Comm::set_rate in direct transfers; a lane has
 // one flow at a time).
 //
-// If the machine's profile has measured rates under contention (Contention), memory of the host and
-// links limit nothing. Instead, whenever a lane starts or ends, each rate link is set to the lane's
-// share under contention with the active lanes. Max-min sharing missed such measurements by 12 to
-// 15% (H200: copies to the host keep their rate under load, copies to the device and the optimizer
-// become slower). Storage was not measured under contention: it keeps its rate and slows no lane.
+// If the machine's profile has measured rates under contention (Contention), links limit nothing,
+// and with one device, for which they were measured, the host's memory neither. Instead, whenever a
+// lane starts or ends, each rate link is set to the lane's share under contention with the active
+// lanes. Max-min sharing missed such measurements by 12 to 15% (H200: copies to the host keep their
+// rate under load, copies to the device and the optimizer become slower). Storage was not measured
+// under contention: it keeps its rate and slows no lane.
 #pragma once
 
 #include <optional>
@@ -29,15 +30,12 @@ class NetZone;
 namespace sluice {
 
 /// The one platform of the process (SimGrid has one engine per process); its capacities follow the
-/// machine. Used on the simulation thread only.
+/// machine. SimGrid takes no more links once a simulation has run, so there are those of
+/// kMostDevices from the start. Used on the simulation thread only.
 class Platform {
   public:
-    /// A plan has no more. SimGrid takes no more links once a simulation has run, so there are as
-    /// many from the start.
-    static constexpr int kMostDevices = 8;
-
     static Platform& instance();
-    /// Precondition: no simulation is running, at most kMostDevices. `state_bytes` are the
+    /// Precondition: no simulation is running. `state_bytes` are the
     /// optimizer's; its slowdown by copies depends on them.
     void set_machine(const MachineSpec& machine, int devices, std::int64_t state_bytes);
     /// Blocks the calling SimGrid actor until the flow has ended. One flow at a time on a lane.

@@ -12,8 +12,9 @@ namespace {
 class QuickRun {
   public:
     QuickRun(const std::vector<LaneOperation>& work, const MachineSpec& machine,
-             const TrainingSpec& training, Seconds worth)
-        : record_(work, machine, worth),
+             const TrainingSpec& training, Seconds worth, std::stop_token stop)
+        : stop_(std::move(stop)),
+          record_(work, machine, worth),
           sharing_(machine, record_.devices(), training.state_bytes),
           at_(record_.devices()),
           alone_(record_.devices(), 0),
@@ -22,6 +23,7 @@ class QuickRun {
     RunSteps run() {
         begin_all();
         while (std::ranges::any_of(alone_, [](double rate) { return rate > 0; })) {
+            if (stop_.stop_requested()) throw Cancelled();
             end_next();
             if (record_.ended_early()) break;
             begin_all();
@@ -83,6 +85,7 @@ class QuickRun {
         ++at.step;
     }
 
+    const std::stop_token stop_;
     LanesRecord record_;
     const SharedRates sharing_;
     ByLane<At> at_;
@@ -94,8 +97,7 @@ class QuickRun {
 
 RunSteps run_quickly(const std::vector<LaneOperation>& work, const MachineSpec& machine,
                      const TrainingSpec& training, Seconds worth) {
-    begin_simulation();
-    return QuickRun(work, machine, training, worth).run();
+    return QuickRun(work, machine, training, worth, begin_simulation()).run();
 }
 
 }  // namespace sluice

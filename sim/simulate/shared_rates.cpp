@@ -54,19 +54,21 @@ void SharedRates::under_load(const ByLane<double>& alone, ByLane<double>& rates)
     double work = 0;
     for (int device = 0; device < devices_; ++device)
         work += alone[{Work::optimizer, device}] + alone[{Work::host, device}];
+    // No flow is faster than alone.
+    double share_of_work = 1;
     for (int device = 0; device < devices_; ++device) {
         const auto on = [device](Work of) { return Lane(of, device); };
         const auto active = [&](Work of) { return alone[on(of)] > 0; };
         const LaneShares shares =
             contention_.shares({active(Work::compute), active(Work::host_to_device),
                                 active(Work::device_to_host), work});
-        // No flow is faster than alone.
         rates[on(Work::compute)] *= std::min(1.0, shares.compute);
         rates[on(Work::host_to_device)] *= std::min(1.0, shares.in);
         rates[on(Work::device_to_host)] *= std::min(1.0, shares.out);
-        rates[on(Work::optimizer)] *= std::min(1.0, shares.work);
-        rates[on(Work::host)] *= std::min(1.0, shares.work);
+        share_of_work = std::min(share_of_work, shares.work);
     }
+    for (int device = 0; device < devices_; ++device)
+        for (const Work of : {Work::optimizer, Work::host}) rates[{of, device}] *= share_of_work;
 }
 
 /// The resource that leaves each of its flows the least gives all of them the same; those that

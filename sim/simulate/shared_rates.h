@@ -34,8 +34,8 @@ class SharedRates {
     double units(Lane lane) const { return units_[lane]; }
     bool measured_under_load() const { return !contention_.empty(); }
     /// Bytes/s of each lane while all run whose rate alone is not 0: less where the profile has
-    /// measured rates under contention. They were measured with one device; copies of each slow the
-    /// host's work.
+    /// measured rates under contention. They were measured with one device: the device that slows
+    /// the host's work the most decides.
     void under_load(const ByLane<double>& alone, ByLane<double>& rates) const;
     /// The same once all flows share what they cross.
     void share(const ByLane<double>& alone, ByLane<double>& rates) const;

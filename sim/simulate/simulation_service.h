@@ -1,5 +1,6 @@
 // Which simulation runs next, and where? SimGrid has one engine per process, bound to the thread
-// that made it. So one thread runs all simulations; other threads hand theirs over and wait.
+// that made it. So one thread runs all simulations with SimGrid; other threads hand theirs over and
+// wait. Quick steps run on the threads that ask for them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace sluice {
 
-/// Thrown by simulate_step() and its callers when the SimulationScope asks to stop.
+/// Thrown by simulate_step(), quick_step() and their callers when the SimulationScope asks to stop.
 class Cancelled : public std::exception {
   public:
     const char* what() const noexcept override { return "the simulation was stopped"; }
@@ -68,7 +69,8 @@ void in_processes(int processes, std::size_t count, const std::function<void(std
 
 /// Runs work(0) ... work(count - 1), each once, on as many threads as there are processors, in the
 /// scope of this thread, and returns when all are done. Plans are made side by side; simulations
-/// take turns. Throws the first exception of a piece of work, after which no other piece begins.
+/// with SimGrid take turns. Throws the first exception of a piece of work, after which no other
+/// piece begins.
 void in_threads(std::size_t count, const std::function<void(std::size_t)>& work);
 
 int usable_processors();

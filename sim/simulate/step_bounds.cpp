@@ -15,12 +15,6 @@ constexpr Seconds kNever = -std::numeric_limits<double>::infinity();
 constexpr double kFewestAveraged =
     11;  ///< number of steps that an unsteady step averages, at least
 
-bool is_copy(Lane lane) {
-    return lane.work == Work::host_to_device || lane.work == Work::device_to_host;
-}
-
-bool is_host_work(Lane lane) { return lane.work == Work::optimizer || lane.work == Work::host; }
-
 /// The work of a step on one lane.
 struct WorkOfLane {
     Seconds alone = 0;
@@ -54,18 +48,18 @@ class PathFromLastCompute {
           now_(before_),
           lane_end_(program.devices(), kNever) {
         for (std::size_t i = 0; i < demands.size(); ++i)
-            if (program.operations[i].lane.work == Work::compute) last_ = i;
+            if (program.operations[i].lane == kFirstCompute) last_ = i;
     }
 
     StepPaths walk() {
-        now_[last_] = lane_end_[Work::compute] = 0;
+        now_[last_] = lane_end_[kFirstCompute] = 0;
         for (std::size_t i = last_ + 1; i < now_.size(); ++i) run(i);
         before_ = now_;
         StepPaths paths;
         bool first = true;
         for (std::size_t i = 0; i < now_.size(); ++i) {
             const Seconds start = run(i);
-            if (first && program_.operations[i].lane.work == Work::compute) {
+            if (first && program_.operations[i].lane == kFirstCompute) {
                 paths.to_first_compute = std::max(0.0, start);
                 first = false;
             }
@@ -126,7 +120,7 @@ PowerDebt power_debt(const StepProgram& program, const std::vector<FlowDemand>& 
     std::optional<Seconds> least;
     for (std::size_t i = 0; i < demands.size(); ++i) {
         const KernelCost& cost = demands[i].kernels;
-        if (program.operations[i].lane.work != Work::compute || cost.seconds <= 0) continue;
+        if (program.operations[i].lane != kFirstCompute || cost.seconds <= 0) continue;
         const double beyond = cost.joules - clock.limit_w * cost.seconds;
         const Seconds longer = cost.at_limit - cost.seconds;
         const double saved = cost.joules * (1 - clock.energy_share) + clock.limit_w * longer;

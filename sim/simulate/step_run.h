@@ -1,4 +1,5 @@
-// How do the lanes of a plan run in virtual time? One SimGrid actor per lane, step after step.
+// How do the lanes of a plan run in virtual time? Step after step, here with one SimGrid actor a
+// lane (quick_run.h does it without).
 #pragma once
 
 #include <limits>

@@ -59,7 +59,7 @@ class Windows {
         const std::int64_t before = part_of(position - 1);
         return part_of(position) == before ? before : before + 1;
     }
-    bool computes(std::size_t i) const { return program_.operations[i].lane.work == Work::compute; }
+    bool computes(std::size_t i) const { return program_.operations[i].lane == kFirstCompute; }
 
     /// The compute operation that follows the last one that must have ended.
     void find_after() {

@@ -101,9 +101,7 @@ void add_calibrated(StepEnergy& energy, const TimedPlan& report, const MachineSp
         for (const std::int32_t list : operation.kernels)
             add_kernels(energy, report.plan.program.kernel_lists[static_cast<std::size_t>(list)],
                         machine.gpu);
-        if (operation.lane.work == Work::host_to_device ||
-            operation.lane.work == Work::device_to_host)
-            link_bytes += operation.link_bytes;
+        if (is_copy(operation.lane)) link_bytes += operation.link_bytes;
     }
     energy.copies = power.copy_joules_per_byte * link_bytes;
     const double allowed = machine.gpu.clock.limit_w * report.step.seconds;

@@ -21,9 +21,9 @@ std::vector<Utilization> utilization(const StepProgram& program, const Step& ste
     const std::vector<FlowDemand> demands = operation_demands(program, machine, training);
     double hbm = 0, dram = 0;
     for (std::size_t i = 0; i < demands.size(); ++i) {
-        const Work lane = program.operations[i].lane.work;
-        const bool copies = lane == Work::host_to_device || lane == Work::device_to_host;
-        const bool on_device = lane == Work::compute || lane == Work::interconnect;
+        const Lane lane = program.operations[i].lane;
+        const bool copies = is_copy(lane);
+        const bool on_device = lane.work == Work::compute || lane.work == Work::interconnect;
         if (on_device || copies) hbm += demands[i].bytes;
         if (!on_device) dram += demands[i].bytes * (copies ? machine.host.copy_weight : 1);
     }

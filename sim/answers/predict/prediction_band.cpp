@@ -56,10 +56,7 @@ RateRange host_of_others(const RateRanges& ranges) {
 
 bool uses_storage(const StepProgram& program) {
     return std::any_of(program.operations.begin(), program.operations.end(),
-                       [](const Operation& operation) {
-                           return operation.lane.work == Work::storage_read ||
-                                  operation.lane.work == Work::storage_write;
-                       });
+                       [](const Operation& operation) { return uses_storage(operation.lane); });
 }
 
 /// The GPUs between which the plan has collectives; one GPU if it has none.
@@ -142,10 +139,11 @@ Band predict_band(const TimedPlan& timed, const MachineSpec& machine) {
     if (joined.in_a_node() > 1)
         errors.push_back({interconnect_range(joined, machine), {RateGroup::interconnect}});
     if (joined.nodes() > 1) errors.push_back({ranges.network, {RateGroup::network}});
+    const Seconds as_is = quick_step(timed.plan, machine, training).step;
     const auto deviation = [&](const Error& error, double factor) {
         MachineSpec scaled = machine;
         for (const RateGroup group : error.groups) scale_group(scaled, group, factor);
-        return quick_step(timed.plan, scaled, training).step - step;
+        return quick_step(timed.plan, scaled, training).step - as_is;
     };
     const double structural = training.schedule->structural_error * step;
     Band band{.errors = {{{.schedule = training.schedule->name}, structural, -structural}}};

@@ -6,6 +6,7 @@
 #include "sim/plan/step.h"
 #include "sim/plan/waits.h"
 #include "sim/simulate/simulate_step.h"
+#include "sim/simulate/step_bounds.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/hand_made.h"
 
@@ -108,6 +109,47 @@ TEST_CASE("several devices: waits are derived across devices", "[plan]") {
     CHECK(waits(arrives)[0].previous_step);
     REQUIRE(waits(computes).size() == 1);
     CHECK(waits(computes)[0].operation == gathers);
+}
+
+TEST_CASE("several devices: each has an arena of its own", "[plan]") {
+    PlanBuilder build(KernelStyle::fused);
+    build.in_one_arena();
+    for (int device = 0; device < 2; ++device) {
+        const BufferId id =
+            build.buffer("workspace", MemoryKind::workspace, {Tier::device, device}, 10);
+        build.add(OperationKind::forward, on(Work::compute, device), 0,
+                  gpu_operation({}, {writes(id)}));
+    }
+    StepPlan plan = build.finish();
+    derive_waits(plan);
+    for (const Operation& operation : plan.program.operations) CHECK(operation.waits_for.empty());
+}
+
+TEST_CASE("several devices: copies of another device slow the optimizer as measured",
+          "[simulate]") {
+    MachineSpec machine = round_machine();
+    ContentionPoint both;
+    both.active = {false, true, false, 100e9};
+    both.shares.work = 0.5;
+    machine.host.contention = Contention({both});
+    HandMadePlan made;
+    const OperationId copy = made.copy_in(50e9), adam = made.adam(50e9);
+    made.at(made.compute(0.001, {{copy}, {adam}})).lane = Work::compute;
+    const auto update = [&] { return duration(simulate_step(made.plan, machine, {}), adam); };
+    const Seconds beside_first = update();
+    CHECK(beside_first > 0.9);
+    made.at(copy).lane.device = 1;
+    CHECK(update() == Approx(beside_first));
+    CHECK(quick_step(made.plan, machine, {}).step ==
+          Approx(simulate_step(made.plan, machine, {}).step));
+}
+
+TEST_CASE("several devices: bounds stay below the step", "[simulate]") {
+    const CopiesOfEach two(2);
+    const MachineSpec machine = round_machine();
+    const std::vector<FlowDemand> demands = operation_demands(two.made.plan.program, machine, {});
+    CHECK(step_bounds(two.made.plan.program, demands, machine, {}).at_least() <=
+          simulate_step(two.made.plan, machine, {}).step);
 }
 
 TEST_CASE("several devices: a plan fits if it fits each memory", "[plan]") {
