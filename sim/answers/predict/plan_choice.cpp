@@ -44,7 +44,8 @@ class PlanSearch {
             as_asked ? trials_.bill_beside(trials_.best())
                      : trials_.bill_beside(memory_share(0, asked_, machine_));
         const bool ours = has_option(asked_.schedule, "resident_layers");
-        if (ours && !as_asked && !fits_by_token(model_, machine_, asked_))
+        if (ours && !as_asked &&
+            (!fits_by_token(model_, machine_, asked_) || !tightest_mixture_fits()))
             return {asked_, {}, {}, {}};
         for (const bool leave_room : {true, false}) {
             if (!leave_room && trials_.found()) break;
@@ -81,6 +82,20 @@ class PlanSearch {
         return one ? std::optional(trials_.timed(*one)) : std::nullopt;
     }
 
+    /// With the tightest buffers, or those before, since one slot allows less of other kinds; and
+    /// without room. Where none fits, no search finds one, which it takes five times as long to
+    /// see.
+    bool tightest_mixture_fits() {
+        std::vector<TrainingSpec> buffers = tighter_buffers(asked_, fixed_);
+        buffers.insert(buffers.begin(), asked_);
+        space_.leave_room(false);
+        std::vector<Frame> any;
+        for (std::size_t i = buffers.size(); i-- > 0 && i + 2 >= buffers.size();)
+            for (const TrainingSpec& one : other_forms(buffers[i]))
+                if (any.empty()) add_parts(one, any, true);
+        return !any.empty();
+    }
+
     void try_mixtures(const TrainingSpec& base) {
         std::vector<Frame> frames;
         for (const TrainingSpec& one : other_forms(base)) add_parts(one, frames);
@@ -112,10 +127,10 @@ class PlanSearch {
     /// The fastest few with as much host memory as there is, and with what takes no larger bill.
     /// The plainest frame is one of them, since more parts promise too much at times.
     /// Forms that are far slower than the best with as much are left out: their columns take 10 to
-    /// 20 plans each.
+    /// 20 plans each. Of those up to 8% slower some are the fastest in the end.
     static std::vector<Frame> best_frames(std::vector<Frame> frames) {
         constexpr int kMostFrames = 4;
-        constexpr double kFar = 1.05;
+        constexpr double kFar = 1.25;
         std::ranges::stable_sort(frames.begin() + std::min<std::ptrdiff_t>(1, std::ssize(frames)),
                                  frames.end(), {}, &Frame::at_least);
         std::map<double, int> of_limit;
@@ -173,15 +188,16 @@ class PlanSearch {
 
     /// More micro-batches free memory for more layers, more passes too, but they hold the gradients
     /// of all layers: each ends at the first number that gains nothing.
-    void add_parts(const TrainingSpec& base, std::vector<Frame>& out) {
+    void add_parts(const TrainingSpec& base, std::vector<Frame>& out, bool only_one = false) {
         Seconds best = kNever;
+        const auto enough = [&] { return only_one && !out.empty(); };
         const auto gains = [&](const TrainingSpec& training) {
             const Seconds before = best;
             best = std::min(best, add_frame(training, out));
-            return best == kNever || best < before * (1 - kLeastWorth);
+            return !enough() && (best == kNever || best < before * (1 - kLeastWorth));
         };
         gains(base);
-        if (is_free("micro_batch") && base.passes == 1)
+        if (is_free("micro_batch") && base.passes == 1 && !enough())
             for (const std::int64_t parts : {2, 4, 8}) {
                 TrainingSpec training = base;
                 training.micro_batch = base.batch / parts;
@@ -194,7 +210,7 @@ class PlanSearch {
                 TrainingSpec training = base;
                 training.passes = passes;
                 if (is_free("micro_batch")) training.micro_batch = 0;
-                if (passes * model_.layer_count() > kMostLayersPassed) break;
+                if (passes * model_.layer_count() > kMostLayersPassed || enough()) break;
                 const Seconds seconds = add_frame(training, out);
                 if (fewer_passes != kNever && seconds > fewer_passes) break;
                 fewer_passes = seconds;
@@ -242,9 +258,11 @@ class PlanSearch {
                     for (std::size_t i = 0, count = forms.size(); i < count; ++i)
                         amount.option->set(forms.emplace_back(forms[i]), amount.one);
             out.push_back({within, found->seconds, {}});
-            for (const TrainingSpec& form : forms)
-                if (const auto with = columns->solve_with(form, within))
-                    out.back().forms.emplace_back(form, with->seconds);
+            for (const TrainingSpec& form : forms) {
+                // Two choices may fit where the sum of their columns does not.
+                const auto with = columns->solve_with(form, within);
+                out.back().forms.emplace_back(form, with ? with->seconds : found->seconds);
+            }
             return true;
         };
         add(all);

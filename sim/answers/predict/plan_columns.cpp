@@ -344,6 +344,7 @@ std::optional<Planned> PlanColumns::fastest(MemoryLimits limits, Quiet quiet) co
         if (!found) return std::nullopt;
         std::optional<Planned> one = space_.planned(rounded(found->amounts));
         if (!one) return std::nullopt;
+        if (one->fits) space_.lay_out(*one);
         const double host_over = static_cast<double>(one->host_peak) - all.host;
         if (one->fits && host_over <= 0) return one;
         const double device_over = machine_.unified_memory ? 0 : -one->spare_bytes;

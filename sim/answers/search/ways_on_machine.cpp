@@ -54,12 +54,21 @@ std::int64_t gpus_owned(const RunQuestion& question, const MachineSpec& node) {
 /// Ours with the largest smaller states that fit; empty if none do.
 std::optional<FastestPlan> with_smaller_states(PlannedScenario ours, const ModelSpec& model,
                                                BillBase base) {
-    for (const StatePrecision& states : smaller_states(TrainingSpec{}.state_bytes)) {
-        if (!states.takes_hidden(model.hidden)) continue;
+    const auto plan_with = [&](const StatePrecision& states) {
         ours.training["state_bytes"] = std::to_string(states.bytes);
-        if (auto plan = fitting_plan(ours, base)) return plan;
-    }
-    return std::nullopt;
+        return fitting_plan(ours, base);
+    };
+    std::vector<StatePrecision> all;
+    for (const StatePrecision& states : smaller_states(TrainingSpec{}.state_bytes))
+        if (states.takes_hidden(model.hidden)) all.push_back(states);
+    // Where the smallest do not fit, none do.
+    std::optional<FastestPlan> smallest;
+    if (!all.empty()) smallest = plan_with(all.back());
+    if (!smallest) return std::nullopt;
+    all.pop_back();
+    for (const StatePrecision& states : all)
+        if (auto plan = plan_with(states)) return plan;
+    return smallest;
 }
 
 /// The systems that run there today, ours first.
@@ -73,16 +82,19 @@ std::vector<Schedule> running_systems(const ModelSpec& model, const MachineSpec&
 
 /// One GPU with states in full precision: with our system, else with the fastest that runs there
 /// today. Then the fastest with smaller states: of systems that have no others, and ours where full
-/// ones do not fit.
-std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const MachineSpec& spec,
-                                        BillBase base) {
+/// ones do not fit. `systems` that have no plan leave it.
+std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, BillBase base,
+                                        std::vector<Schedule>& systems) {
     const ModelSpec model = read_model(asked.model);
     std::optional<FastestPlan> full, small;
-    const auto consider = [](std::optional<FastestPlan>& best, std::optional<FastestPlan> plan) {
-        if (plan && (!best || *plan->step < *best->step)) best = std::move(plan);
-    };
+    std::vector<Schedule> with_plan;
     bool ours_fits = false;
-    for (const Schedule schedule : running_systems(model, spec)) {
+    for (const Schedule schedule : systems) {
+        const auto consider = [&](std::optional<FastestPlan>& best,
+                                  std::optional<FastestPlan> plan) {
+            if (plan) with_plan.push_back(schedule);
+            if (plan && (!best || *plan->step < *best->step)) best = std::move(plan);
+        };
         try {
             const PlannedScenario of_system =
                 on_machine(asked, asked.machine.machine, schedule->name);
@@ -97,6 +109,7 @@ std::vector<PlannedScenario> on_one_gpu(const PlannedScenario& asked, const Mach
             // A rule of that system; others may train it.
         }
     }
+    systems = std::move(with_plan);
     std::vector<PlannedScenario> out;
     if (full) out.push_back(full->planned);
     if (small) out.push_back(small->planned);
@@ -229,9 +242,10 @@ void ways_on_machine(const RunQuestion& question, PlannedScenario asked,
         if (owned) here.money["ownership"] = ownership_name(Ownership::own);
         const auto of_node = static_cast<std::int64_t>(spec.host.gpus);
         bool in_time = false;
+        std::vector<Schedule> systems = running_systems(read_model(asked.model), spec);
         const auto one_gpu = [&](BillBase base) {
             std::optional<RunWay> full;
-            for (const PlannedScenario& planned : on_one_gpu(here, spec, base)) {
+            for (const PlannedScenario& planned : on_one_gpu(here, base, systems)) {
                 RunWay one = way_of(question, planned);
                 // Smaller states must gain something.
                 if (full && !gains(one, *full)) continue;
