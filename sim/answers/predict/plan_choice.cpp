@@ -127,8 +127,9 @@ class PlanSearch {
     /// The fastest few with as much host memory as there is, and with what takes no larger bill.
     /// The plainest frame is one of them, since more parts promise too much at times.
     /// Forms that are far slower than the best with as much are left out: their columns take 10 to
-    /// 20 plans each. Of those up to 8% slower some are the fastest in the end.
-    static std::vector<Frame> best_frames(std::vector<Frame> frames) {
+    /// 20 plans each. Some that are 8% slower there are the fastest in the end; with all layers
+    /// resident a form may be far faster than its columns say.
+    std::vector<Frame> best_frames(std::vector<Frame> frames) const {
         constexpr int kMostFrames = 4;
         constexpr double kFar = 1.25;
         std::ranges::stable_sort(frames.begin() + std::min<std::ptrdiff_t>(1, std::ssize(frames)),
@@ -145,7 +146,8 @@ class PlanSearch {
             }
         for (Frame& frame : frames)
             std::erase_if(frame.forms, [&](const auto& form) {
-                return form.second > kFar * best.at(frame.limits.host);
+                return form.second > kFar * best.at(frame.limits.host) &&
+                       with_all_resident(form.first).size() == 1;
             });
         return frames;
     }

@@ -26,7 +26,7 @@ TEST_CASE("other rates: each step is that of the scaled machine", "[simulate]") 
         CAPTURE(static_cast<int>(one.group), one.factor);
         MachineSpec scaled = machine;
         scale_group(scaled, one.group, one.factor);
-        CHECK(one.step == predict(model, scaled, training).step.seconds);
+        CHECK(one.step == Approx(predict(model, scaled, training).step.seconds));
     }
     // The optimizer limits this step.
     CHECK(rates.steps.front().group == RateGroup::optimizer);
