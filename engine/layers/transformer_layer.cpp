@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/kernels/attention_batch.h"
 #include "engine/layers/linear.h"
-#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 namespace {
@@ -270,9 +270,9 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
     // is absent, then its gradient.
     const Matrix doutput = width <= hidden_ ? Matrix(a.residual.data, type_, tokens, width)
                                             : workspace.matrix(type_, tokens, width);
-    const bool in_parts =
-        attention_in_parts(tokens, attention_.heads, attention_.kv_heads, attention_.head_dim);
-    const Matrix dqkv = in_parts ? a.qkv : workspace.matrix(type_, tokens, attention_.qkv_width());
+    const Matrix dqkv = attention_in_parts(batch_of(attention_, a.documents))
+                            ? a.qkv
+                            : workspace.matrix(type_, tokens, attention_.qkv_width());
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_, a.documents));
     LinearBackward output(kernels, pass.operands, {gradient});
     output.weight(target.matrix(layout_.output), {a.attention_output}, add);

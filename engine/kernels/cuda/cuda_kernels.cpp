@@ -6,6 +6,12 @@
 #include "engine/kernels/cuda/require.h"
 
 namespace sluice {
+namespace {
+
+/// On which cuDNN's workspace and time were measured: Hopper.
+constexpr int kRepeatingCapability = 9;
+
+}  // namespace
 
 CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch, Options options)
     : stream_(stream), scratch_(scratch) {
@@ -20,7 +26,12 @@ CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch, Options options)
     SLUICE_CHECK_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
     compute_capability_ = 10 * major + minor;
     gemm_ = std::make_unique<CublasGemm>(stream, scratch, multiprocessors_);
-    attention_ = std::make_unique<CudnnAttention>(stream, scratch, options.deterministic_attention);
+    using Repeats = CudnnAttention::Repeats;
+    attention_ =
+        std::make_unique<CudnnAttention>(stream, scratch,
+                                         options.attention_repeats       ? Repeats::always
+                                         : major == kRepeatingCapability ? Repeats::where_planned
+                                                                         : Repeats::never);
 }
 
 CudaKernels::CudaKernels(cudaStream_t stream, Scratch scratch)

@@ -25,15 +25,15 @@ inline constexpr std::int64_t kCudaScratchBytes = std::int64_t{32} << 20;
 
 /// Activations are bf16. Rows are read 16 bytes at a time if data and stride allow it (multiples of
 /// 16 bytes), else element by element. Results are the same from run to run on one kind of GPU,
-/// those of attention_backward only if `Options` says so. Everything runs on one stream, from one
-/// thread at a time. Throws InputError for models that cuDNN cannot compute, InternalError for
-/// matrices whose shapes do not match, CudaError.
+/// those of attention_backward on Hopper where attention_repeats(). Everything runs on one stream,
+/// from one thread at a time. Throws InputError for models that cuDNN cannot compute, InternalError
+/// for matrices whose shapes do not match, CudaError.
 class CudaKernels final : public Kernels {
   public:
     struct Options {
-        /// cuDNN then adds the parts of dq in a fixed order: slower, and on Hopper with a workspace
-        /// of 2 x sequences x heads x sequence^2 bytes (cudnn-frontend 1.18.0, cuDNN 9.19).
-        bool deterministic_attention = false;
+        /// attention_backward's results, too, with a workspace that no plan counts
+        /// (cudnn-frontend 1.18.0, cuDNN 9.19).
+        bool attention_repeats = false;
     };
     /// Neither `stream` nor `scratch` is owned.
     CudaKernels(cudaStream_t stream, Scratch scratch, Options options);

@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
+#include "engine/kernels/attention_batch.h"
 #include "engine/kernels/cuda/cuda_check.h"
 #include "engine/kernels/cuda/document_places.h"
 #include "engine/kernels/cuda/require.h"
-#include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
 
@@ -64,11 +64,13 @@ std::int64_t places_bytes(std::int64_t places) {
     return places > 0 ? document_places_bytes(places) : 0;
 }
 
-/// Some key/value heads with their queries.
-AttentionShape heads_at_once(const AttentionShape& all) {
+/// Some sequences, and of these some key/value heads with their queries.
+AttentionShape part_at_once(const AttentionShape& all, const Documents& documents) {
+    const AttentionBatch size = attention_at_once(batch_of(all, documents));
     AttentionShape part = all;
-    part.kv_heads = key_heads_at_once(all.tokens(), all.heads, all.kv_heads, all.head_dim);
-    part.heads = all.heads / all.kv_heads * part.kv_heads;
+    part.sequences = size.sequences;
+    part.kv_heads = size.kv_heads;
+    part.heads = size.heads;
     return part;
 }
 
@@ -158,11 +160,8 @@ AttentionStrides backward_strides(const AttentionShape& all, const AttentionShap
 
 }  // namespace
 
-CudnnAttention::CudnnAttention(cudaStream_t stream, Scratch scratch, bool deterministic)
-    : stream_(stream),
-      scratch_(scratch),
-      deterministic_(deterministic),
-      handle_(std::make_unique<Handle>()) {
+CudnnAttention::CudnnAttention(cudaStream_t stream, Scratch scratch, Repeats repeats)
+    : stream_(stream), scratch_(scratch), repeats_(repeats), handle_(std::make_unique<Handle>()) {
     SLUICE_CHECK_CUDNN(cudnnCreate(&handle_->cudnn));
     SLUICE_CHECK_CUDNN(cudnnSetStream(handle_->cudnn, stream));
 }
@@ -189,7 +188,14 @@ const AttentionGraph& CudnnAttention::forward_graph(const AttentionGraphKey& key
 
 const AttentionGraph& CudnnAttention::backward_graph(const AttentionGraphKey& key) {
     std::unique_ptr<AttentionGraph>& graph = backward_graphs_[key];
-    if (!graph) graph = AttentionGraph::backward(handle_->cudnn, key, deterministic_);
+    if (!graph) {
+        const AttentionShape& s = key.shape;
+        const bool planned = attention_repeats(
+            {s.sequences, s.sequence, s.heads, s.kv_heads, s.head_dim, key.documents > 0});
+        const bool repeats =
+            repeats_ == Repeats::always || (repeats_ == Repeats::where_planned && planned);
+        graph = AttentionGraph::backward(handle_->cudnn, key, repeats);
+    }
     return *graph;
 }
 
@@ -239,10 +245,23 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
     require_bf16(operation, "out", call.out, shape.tokens(), shape.query_width());
     require_bf16(operation, "dout", call.dout, shape.tokens(), shape.query_width());
     require_bf16(operation, "dqkv", call.dqkv, shape.tokens(), shape.qkv_width());
-    const std::int64_t needed = workspace_bytes(shape, call.documents);
-    const AttentionShape part = heads_at_once(shape);
     require(!call.documents.present() || call.out.stride == call.dout.stride, operation,
             "out and dout with equal strides");
+    const std::int64_t most = part_at_once(shape, call.documents).sequences,
+                       needed = workspace_bytes(shape, call.documents);
+    for (std::int64_t first = 0; first < shape.sequences; first += most) {
+        Backward some = call;
+        some.shape.sequences = std::min(most, shape.sequences - first);
+        for (Matrix* const rows : {&some.qkv, &some.out, &some.dout, &some.dqkv})
+            *rows = rows->row_range(first * shape.sequence, some.shape.tokens());
+        some.statistics += first * shape.heads * shape.sequence;
+        backward_of_some(some, workspace, needed);
+    }
+}
+
+void CudnnAttention::backward_of_some(const Backward& call, void* workspace, std::int64_t needed) {
+    const AttentionShape& shape = call.shape;
+    AttentionShape part = part_at_once(shape, call.documents);
     char* const memory = static_cast<char*>(workspace);
     const BackwardMemory at(shape, part, call.documents);
     const Parts gradients = parts_in(memory + at.gradients, part);
@@ -271,7 +290,7 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
         for (const Documents& group : groups_of(call.documents)) {
             key = key_with(group, key);
             const AttentionGraph& graph = backward_graph(key);
-            require(at.cudnn + graph.workspace_bytes() <= needed, operation,
+            require(at.cudnn + graph.workspace_bytes() <= needed, "attention_backward",
                     "a workspace that does not depend on the strides");
             add_documents(data, key, group, workspace);
             graph.run(handle_->cudnn, data, memory + at.cudnn);
@@ -282,7 +301,7 @@ void CudnnAttention::backward(const Backward& call, void* workspace) {
 
 std::int64_t CudnnAttention::workspace_bytes(const AttentionShape& shape, Documents documents) {
     const std::int64_t qkv = shape.qkv_width(), out = shape.query_width();
-    const AttentionShape part = heads_at_once(shape);
+    const AttentionShape part = part_at_once(shape, documents);
     const BackwardMemory at(shape, part, documents);
     const AttentionStrides strides =
         backward_strides(shape, part, at, qkv, qkv, out, out, documents);

@@ -21,7 +21,9 @@ class CudnnAttention {
         Documents documents;
     };
 
-    CudnnAttention(cudaStream_t stream, Scratch scratch, bool deterministic);
+    /// Does backward give the same bits each time? `where_planned`: where attention_repeats().
+    enum class Repeats : std::uint8_t { never, where_planned, always };
+    CudnnAttention(cudaStream_t stream, Scratch scratch, Repeats repeats);
     ~CudnnAttention();
     CudnnAttention(const CudnnAttention&) = delete;
     CudnnAttention& operator=(const CudnnAttention&) = delete;
@@ -32,8 +34,8 @@ class CudnnAttention {
     void forward(const AttentionShape& shape, Matrix qkv, Matrix out, float* statistics,
                  Documents documents);
     void backward(const Backward& call, void* workspace);
-    /// The workspace for the heads that backward() takes at a time (key_heads_at_once()). Builds
-    /// the graph for rows without padding, which also fits rows with padding.
+    /// The workspace for what backward() takes at a time (attention_at_once()). Builds the graph
+    /// for rows without padding, which also fits rows with padding.
     std::int64_t workspace_bytes(const AttentionShape& shape, Documents documents);
 
   private:
@@ -44,6 +46,8 @@ class CudnnAttention {
     using Graphs = std::unordered_map<AttentionGraphKey, std::unique_ptr<AttentionGraph>, KeyHash>;
     struct Handle;
 
+    /// backward() of sequences that are taken at a time; `needed`: workspace_bytes() of all.
+    void backward_of_some(const Backward& call, void* workspace, std::int64_t needed);
     const AttentionGraph& forward_graph(const AttentionGraphKey& key);
     const AttentionGraph& backward_graph(const AttentionGraphKey& key);
     /// Finds the places of a group of documents in `memory` and names them in `data`.
@@ -52,7 +56,7 @@ class CudnnAttention {
 
     cudaStream_t stream_;
     Scratch scratch_;
-    bool deterministic_;
+    Repeats repeats_;
     std::unique_ptr<Handle> handle_;
     Graphs forward_graphs_, backward_graphs_;
 };

@@ -312,13 +312,13 @@ class StreamedDeclaration {
         const KeptBytes there = kept_bytes(model_, homes_, layer);
         const AttentionSpec& of = model_.layer(layer).attention;
         const TokenBlock block = t_.micro_batch_block();
-        const bool in_parts =
-            attention_in_parts(block.tokens(), of.heads, of.kv_heads, of.head_dim);
+        const AttentionBatch attention{block.sequences, block.sequence, of.heads,
+                                       of.kv_heads,     of.head_dim,    t_.within_documents()};
         const double all = micro_batch_tokens(t_),
-                     gradients = a.attention_gradients - (in_parts ? a.qkv : 0),
+                     gradients =
+                         a.attention_gradients - (attention_in_parts(attention) ? a.qkv : 0),
                      normed = block.in_chunks() ? a.input * all : 0;
-        const Bytes workspace = attention_workspace_bytes(block.tokens(), of.heads, of.kv_heads,
-                                                          of.head_dim, t_.within_documents());
+        const Bytes workspace = attention_workspace_bytes(attention);
         return (a.backward_attention - there.attention) * all - normed +
                std::max({normed, gradients * all + static_cast<double>(workspace),
                          (a.backward_feed_forward - there.in_place) * feed_forward_tokens()});

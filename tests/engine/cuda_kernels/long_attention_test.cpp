@@ -4,7 +4,7 @@
 #include <chrono>
 #include <future>
 
-#include "sim/specs/model/attention_workspace.h"
+#include "engine/kernels/attention_batch.h"
 #include "tests/engine/cuda_kernels/attention_case.h"
 #include "tests/engine/cuda_kernels/big_matrix.h"
 #include "tests/engine/cuda_kernels/check_cases.h"
@@ -192,7 +192,7 @@ TEST_CASE("attention: gradients of some heads at a time, for two sequences",
     if (!has_gpu()) return;
     const AttentionShape both{2, 81'920, 28, 4, 128}, one{1, both.sequence, 28, 4, 128};
     const auto at_once = [](const AttentionShape& s) {
-        return key_heads_at_once(s.tokens(), s.heads, s.kv_heads, s.head_dim);
+        return attention_at_once(batch_of(s)).kv_heads;
     };
     REQUIRE(at_once(both) == 2);
     REQUIRE(at_once(one) == 4);

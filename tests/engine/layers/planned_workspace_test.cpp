@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "engine/kernels/attention_batch.h"
 #include "engine/layers/head_loss.h"
 #include "engine/layers/transformer_layer.h"
-#include "sim/specs/model/attention_workspace.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 #include "tests/engine/layers/planned_memory.h"
@@ -31,8 +31,7 @@ class NoKernels final : public Kernels {
                             void*, Documents) override {}
     std::int64_t attention_workspace_bytes(const AttentionShape& shape,
                                            Documents documents) override {
-        return sluice::attention_workspace_bytes(shape.tokens(), shape.heads, shape.kv_heads,
-                                                 shape.head_dim, documents.present());
+        return sluice::attention_workspace_bytes(batch_of(shape, documents));
     }
     void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
     void swiglu_backward(Matrix, Matrix, EightBits) override {}

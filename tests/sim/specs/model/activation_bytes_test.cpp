@@ -35,22 +35,53 @@ TEST_CASE("activations: attention wider than the model has a place for its gradi
 }
 
 TEST_CASE("activations: attention's workspace holds as many heads as 4 GiB do", "[model]") {
+    const auto bytes = [](std::int64_t sequence, std::int64_t heads, std::int64_t kv_heads,
+                          std::int64_t head_dim) {
+        return attention_workspace_bytes({1, sequence, heads, kv_heads, head_dim});
+    };
+    const auto at_once = [](std::int64_t sequence, std::int64_t heads, std::int64_t kv_heads) {
+        return attention_at_once({1, sequence, heads, kv_heads, 128}).kv_heads;
+    };
     // The query gradient in fp32, a number for each of 4 heads, keys and values of all heads.
-    CHECK(attention_workspace_bytes(100, 4, 2, 64) == 100 * (4 * 64 * 4 + 4 * 4 + 2 * 4 * 64 * 2));
+    // Rows are those of whole tiles: 128 for 100 tokens.
+    CHECK(bytes(100, 4, 2, 64) == 128 * (4 * 64 * 4 + 4 * 4 + 2 * 4 * 64 * 2));
     // Keys and values as many as queries have no others.
-    CHECK(attention_workspace_bytes(100, 4, 4, 64) == 100 * (4 * 64 * 4 + 4 * 4));
+    CHECK(bytes(100, 4, 4, 64) == 128 * (4 * 64 * 4 + 4 * 4));
     // 28,784 bytes a token, four key/value heads: of 149,210 tokens they are 4 GiB.
-    CHECK(key_heads_at_once(149'213, 28, 4, 128) == 4);
-    CHECK(key_heads_at_once(149'214, 28, 4, 128) == 2);
-    CHECK(key_heads_at_once(524'288, 28, 4, 128) == 1);
-    CHECK(key_heads_at_once(100'000'000, 28, 4, 128) == 1);
+    CHECK(at_once(149'213, 28, 4) == 4);
+    CHECK(at_once(149'214, 28, 4) == 2);
+    CHECK(at_once(524'288, 28, 4) == 1);
+    CHECK(at_once(100'000'000, 28, 4) == 1);
     // With room for the gradients of q, k and v of the part.
-    CHECK(attention_workspace_bytes(524'288, 28, 4, 128) ==
-          std::int64_t{524'288} * (28'784 / 4 + (7 + 2) * 128 * 2));
-    CHECK(attention_in_parts(149'214, 28, 4, 128));
-    CHECK_FALSE(attention_in_parts(149'213, 28, 4, 128));
+    CHECK(bytes(524'288, 28, 4, 128) == std::int64_t{524'288} * (28'784 / 4 + (7 + 2) * 128 * 2));
+    CHECK(attention_in_parts({1, 149'214, 28, 4, 128}));
+    CHECK_FALSE(attention_in_parts({1, 149'213, 28, 4, 128}));
     // 24,672 bytes a token: a third of twelve heads is too large, a quarter is not.
-    CHECK(key_heads_at_once(600'000, 24, 12, 128) == 3);
+    CHECK(at_once(600'000, 24, 12) == 3);
+}
+
+TEST_CASE("activations: gradients that repeat are those of a few sequences at a time", "[model]") {
+    // The gradients of a row's 1,024 scores in bf16, its number, keys and values: 2,564 bytes for
+    // each of 28 heads.
+    const AttentionBatch seven_b{32, 1024, 28, 4, 128};
+    CHECK(attention_at_once(seven_b).sequences == 8);
+    CHECK_FALSE(attention_in_parts(seven_b));
+    CHECK(attention_workspace_bytes(seven_b) == std::int64_t{8 * 1024} * 28 * 2'564);
+    // In equal parts: of 19 sequences 7, 7 and 5.
+    CHECK(attention_at_once({19, 1024, 28, 4, 128}).sequences == 7);
+    CHECK(attention_at_once({1, 1024, 28, 4, 128}).sequences == 1);
+    // A tile of scores is 64 wide.
+    CHECK(attention_workspace_per_token({1, 1000, 1, 1, 64}) == 2 * 1024 + 4);
+    // One sequence of 2,048 tokens and 128 heads is too large: half of them at a time.
+    const AttentionBatch large{4, 2048, 128, 16, 128};
+    CHECK(attention_at_once(large).sequences == 1);
+    CHECK(attention_at_once(large).kv_heads == 8);
+    CHECK(attention_at_once(large).heads == 64);
+    CHECK(attention_in_parts(large));
+    // Longer ones, and documents, do not repeat.
+    CHECK_FALSE(attention_repeats({1, kLongestRepeated + 1, 32, 8, 128}));
+    CHECK_FALSE(attention_repeats({4, 1024, 32, 8, 128, true}));
+    CHECK(attention_at_once({40, 1024, 32, 8, 128, true}).sequences == 40);
 }
 
 TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {
