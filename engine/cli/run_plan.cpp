@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+
 #include "engine/train/chosen_plan.h"
 #include "engine/train/progress.h"
 #include "sim/base/input_error.h"
@@ -63,20 +65,20 @@ TrainingSpec read_training(const RunPlan& plan) { return read_training(plan.aske
 RunPlan planned_run(RunPlan plan, const TrainFlags& flags, const DeviceFacts& device) {
     if (flags.plan == kGiven || plan.expected) return plan;
     const auto& host_memory = flags.settings.host_memory;
-    const auto ask = [&](PlanSearch search) {
+    const auto ask = [&](SettingsOf settings) {
         return plan.asked.machine.machine.empty()
-                   ? choose_step_here(plan.asked, search, device, host_memory)
-                   : choose_step(plan.asked, search, host_memory);
+                   ? choose_step_here(plan.asked, settings, device, host_memory)
+                   : choose_step(plan.asked, settings, host_memory);
     };
     if (!plan.is_chosen) {
-        plan.expected = ask(PlanSearch::fastest);
+        plan.expected = ask(SettingsOf::planner);
         if (plan.expected) plan.asked.training = plan.expected->training;
         return plan;
     }
     if (!plan.asked.machine.machine.empty()) read_machine(plan.asked.machine);  // or refuses it
     try {
-        plan.expected = ask(PlanSearch::none);
-    } catch (const InputError& error) {  // it ran before, so that it may run now, too
+        plan.expected = ask(SettingsOf::schedule);
+    } catch (const std::exception& error) {  // it ran before, so that it may run now, too
         say(fmt::format("note: the plan is not predicted: {}\n", error.what()));
     }
     return plan;

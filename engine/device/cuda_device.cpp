@@ -90,9 +90,9 @@ class CudaDevice final : public Device {
             cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterDefault));
     }
     void release_host(void* memory) override { cudaHostUnregister(memory); }
-    void copy(Work lane, void* to, const void* from, Bytes bytes) override {
+    void copy(Work work, void* to, const void* from, Bytes bytes) override {
         SLUICE_CHECK_CUDA(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
-                                          cudaMemcpyDefault, stream(lane)));
+                                          cudaMemcpyDefault, stream(work)));
     }
 
     void finish_all() override { cudaDeviceSynchronize(); }
@@ -104,11 +104,11 @@ class CudaDevice final : public Device {
                 cudaEventCreateWithFlags(&events_.emplace_back(), cudaEventBlockingSync));
         }
     }
-    void record(Work lane, EventId event) override {
-        SLUICE_CHECK_CUDA(cudaEventRecord(at(event), stream(lane)));
+    void record(Work work, EventId event) override {
+        SLUICE_CHECK_CUDA(cudaEventRecord(at(event), stream(work)));
     }
-    void wait(Work lane, EventId event) override {
-        SLUICE_CHECK_CUDA(cudaStreamWaitEvent(stream(lane), at(event), 0));
+    void wait(Work work, EventId event) override {
+        SLUICE_CHECK_CUDA(cudaStreamWaitEvent(stream(work), at(event), 0));
     }
     void synchronize(EventId event) override { SLUICE_CHECK_CUDA(cudaEventSynchronize(at(event))); }
     Seconds time_of(EventId event) override {
@@ -126,7 +126,7 @@ class CudaDevice final : public Device {
     }
 
   private:
-    cudaStream_t stream(Work lane) const { return streams_.at(static_cast<std::size_t>(lane)); }
+    cudaStream_t stream(Work work) const { return streams_.at(static_cast<std::size_t>(work)); }
     cudaEvent_t at(EventId event) const { return events_[static_cast<std::size_t>(event)]; }
 
     int ordinal_;

@@ -51,10 +51,10 @@ class Device {
     virtual void register_host(void* memory, Bytes bytes) = 0;
     virtual void release_host(void* memory) = 0;
 
-    virtual void copy(Work lane, void* to, const void* from, Bytes bytes) = 0;
+    virtual void copy(Work work, void* to, const void* from, Bytes bytes) = 0;
     /// Copies sums to which kernels may be adding: each number as it is before or after that.
-    virtual void copy_sums(Work lane, StepSums* to, StepSums* from) {
-        copy(lane, to, from, sizeof(StepSums));
+    virtual void copy_sums(Work work, StepSums* to, StepSums* from) {
+        copy(work, to, from, sizeof(StepSums));
     }
 
     /// Blocks until all enqueued work is done; never throws.
@@ -62,9 +62,9 @@ class Device {
 
     virtual void create_events(int count) = 0;
     /// Enqueues the event on the lane: it happens when all earlier work on the lane is done.
-    virtual void record(Work lane, EventId event) = 0;
+    virtual void record(Work work, EventId event) = 0;
     /// Later work on the lane waits for the event. Precondition: it was recorded.
-    virtual void wait(Work lane, EventId event) = 0;
+    virtual void wait(Work work, EventId event) = 0;
     /// Blocks the calling thread until the event has happened.
     virtual void synchronize(EventId event) = 0;
     /// The time of the event, in seconds of the clock of host_seconds(). Precondition:

@@ -43,6 +43,9 @@ PlaneStore::PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device&
                                    pool, buffer.pinned ? &device : nullptr);
             start_[id] = region.data();
             bytes_[id] = region.bytes();
+        } else if (buffer.memory != Tier::device && buffer.memory != Tier::host) {
+            throw InternalError(
+                fmt::format("the engine has no memory on {}", memory_name(buffer.memory)));
         }
     }
 }

@@ -18,7 +18,7 @@ namespace sluice {
 class PlaneStore {
   public:
     /// `plan` must outlive it. Throws InputError if the host's memory is short, InternalError if
-    /// buffers that are alive at once would meet.
+    /// buffers that are alive at once would meet, or are neither on the first device nor the host.
     PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device& device, ThreadPool& pool);
 
     /// Null for kNoBuffer.

@@ -1,6 +1,9 @@
 #include "engine/train/chosen_plan.h"
 
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "engine/machine/host_facts.h"
 #include "engine/machine/setup_warnings.h"
@@ -23,19 +26,27 @@ std::optional<std::string> less_memory_here(const PlannedMachine& asked) {
     return here < profile ? std::optional(fmt::format("{}B", here)) : std::nullopt;
 }
 
+/// Gives what the planner's search freed back to the system, since plans fill the host's memory.
+void return_free_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
-ExpectedStep choose_step(PlannedScenario asked, PlanSearch search,
+ExpectedStep choose_step(PlannedScenario asked, SettingsOf settings,
                          const std::optional<std::string>& host_memory) {
     if (!host_memory) say_limit(read_host_facts());
     asked.machine.host_memory = host_memory ? host_memory : less_memory_here(asked.machine);
-    const ExpectedStep out = predicted_step(asked, search);
+    const ExpectedStep out = predicted_step(asked, settings);
+    return_free_memory();
     PlannedScenario chosen = asked;
     chosen.training = out.training;
-    const auto settings = changed_settings(training_values(asked), training_values(chosen));
-    if (search == PlanSearch::fastest)
+    const auto changes = changed_settings(training_values(asked), training_values(chosen));
+    if (settings == SettingsOf::planner)
         say(fmt::format("plan for {}: {}\n", asked.machine.machine,
-                        settings.empty() ? "as given" : setting_flags(settings)));
+                        changes.empty() ? "as given" : setting_flags(changes)));
     say(fmt::format("expected: {} a step\n", format_seconds(out.step)));
     return out;
 }
@@ -55,7 +66,7 @@ MachineChoice machine_for(const std::string& gpu, double cpus) {
                         gpu, match->cores, cpus)};
 }
 
-std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, PlanSearch search,
+std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, SettingsOf settings,
                                              const DeviceFacts& device,
                                              const std::optional<std::string>& host_memory) {
     if (!device.is_gpu) return std::nullopt;
@@ -74,7 +85,7 @@ std::optional<ExpectedStep> choose_step_here(PlannedScenario asked, PlanSearch s
     const std::optional<Bytes> here = host_memory_capacity(host);
     if (!host_memory) say_limit(host);
     return choose_step(
-        std::move(asked), search,
+        std::move(asked), settings,
         host_memory || !here ? host_memory : std::optional(fmt::format("{}B", *here)));
 }
 

@@ -31,6 +31,11 @@ struct Compared {
 std::string seconds_text(double value) { return format_seconds(value); }
 std::string bytes_text(double value) { return format_bytes(static_cast<Bytes>(value)); }
 
+/// All zero if the step has fewer devices.
+LaneTime lane_of(const Step& step, Lane lane) {
+    return lane.index() < step.lanes.size() ? step.lane(lane) : LaneTime();
+}
+
 std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& measured) {
     const Measurement& memory = *measured.step.measured;
     const auto number = [](Bytes bytes) { return static_cast<double>(bytes); };
@@ -46,7 +51,7 @@ std::vector<Compared> compared(const ExpectedStep& expected, const TimedPlan& me
         const Lane lane = Lane::at(i);
         const std::optional<ExpectedStep::Times>& times = expected.lanes[lane];
         if (!times) continue;
-        const LaneTime& now = measured.step.lane(lane);
+        const LaneTime now = lane_of(measured.step, lane);
         out.push_back(
             {fmt::format("{} busy", lane_label(lane)), times->busy, now.busy, seconds_text});
         if (lane.work != Work::compute)
@@ -102,6 +107,7 @@ ExpectedStep expected_of(const Prediction& prediction) {
     out.step = prediction.step.seconds;
     out.device = prediction.plan.fit.device().peak.bytes;
     out.host = prediction.plan.fit.host().peak.bytes;
+    out.lanes = ByLane<std::optional<ExpectedStep::Times>>(prediction.plan.program.devices());
     for (const Lane lane : prediction.step.used_lanes()) {
         const LaneTime& times = prediction.step.lane(lane);
         out.lanes[lane] = {times.busy, times.exposed};
@@ -205,7 +211,7 @@ Deviation largest_deviation(const ExpectedStep& expected, const TimedPlan& measu
         const Lane lane = Lane::at(i);
         const auto& times = expected.lanes[lane];
         if (!times) continue;
-        const LaneTime& now = measured.step.lane(lane);
+        const LaneTime now = lane_of(measured.step, lane);
         const Seconds longer =
             lane.work == Work::compute ? now.busy - times->busy : now.exposed - times->exposed;
         if (std::abs(longer) > std::abs(most.longer))

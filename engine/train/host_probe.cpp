@@ -43,14 +43,14 @@ double update_rate(const ParameterStore& store, const std::vector<int>& layers,
 }
 
 /// Bytes/s.
-double copy_rate(Device& device, Work lane, void* to, const void* from, Bytes bytes) {
-    device.copy(lane, to, from, bytes);
+double copy_rate(Device& device, Work work, void* to, const void* from, Bytes bytes) {
+    device.copy(work, to, from, bytes);
     device.create_events(kCopies + 1);
     device.align_clocks();
-    device.record(lane, 0);
+    device.record(work, 0);
     for (EventId copy = 1; copy <= kCopies; ++copy) {
-        device.copy(lane, to, from, bytes);
-        device.record(lane, copy);
+        device.copy(work, to, from, bytes);
+        device.record(work, copy);
     }
     device.synchronize(kCopies);
     std::vector<double> rates;

@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-void refuse_misfit(const Prediction& prediction, const std::string& machine) {
+void refuse_predicted_misfit(const Prediction& prediction, const std::string& machine) {
     if (prediction.plan.fit.fits()) return;
     std::vector<std::string> words = shortages(prediction.plan);
     for (std::string& one : fitting_words(prediction.advice)) words.push_back(std::move(one));
@@ -23,12 +23,11 @@ void refuse_misfit(const Prediction& prediction, const std::string& machine) {
 
 bool built_with_planner() { return true; }
 
-ExpectedStep predicted_step(const PlannedScenario& asked, PlanSearch search) {
-    const bool searches = search == PlanSearch::fastest;
-    const Prediction prediction =
-        predict_scenario(asked, searches ? SettingsOf::planner : SettingsOf::schedule,
-                         {.suggestions = searches, .other_rates = true, .ahead = true});
-    refuse_misfit(prediction, asked.machine.machine);
+ExpectedStep predicted_step(const PlannedScenario& asked, SettingsOf settings) {
+    const Prediction prediction = predict_scenario(
+        asked, settings,
+        {.suggestions = settings == SettingsOf::planner, .other_rates = true, .ahead = true});
+    refuse_predicted_misfit(prediction, asked.machine.machine);
     return expected_of(prediction);
 }
 

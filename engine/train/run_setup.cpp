@@ -1,6 +1,7 @@
 #include "engine/train/run_setup.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -166,22 +167,22 @@ void print_planned_memory(const AskedStep& asked, const Fit& fit, const DeviceFa
 }
 
 void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
-    const Fit& fit = plan.fit;
-    if (fit.fits()) return;
-    std::string shortages;
-    const auto add = [&shortages](const char* name, const Fit::OfMemory& tier) {
-        if (tier.shortfall() == 0) return;
-        shortages +=
-            fmt::format("{}{} needs {}, has {} (short {})", shortages.empty() ? "" : "; ", name,
-                        size(tier.peak.bytes), size(tier.usable), size(tier.shortfall()));
-    };
-    // The CPU's device memory has only the limit that a budget sets.
-    add(plan.unified_memory ? "the budget of device memory" : "the device", fit.device());
-    add(plan.unified_memory ? "host memory, the CPU's device memory included," : "the host",
-        fit.host());
+    if (plan.fit.fits()) return;
+    std::vector<std::string> words;
+    for (const Fit::OfMemory& one : plan.fit.memories) {
+        if (one.shortfall() == 0) continue;
+        // The CPU's device memory is the host's and has only the limit that a budget sets.
+        const std::string name = !plan.unified_memory         ? "the " + memory_name(one.memory)
+                                 : one.memory == Tier::device ? "the budget of device memory"
+                                 : one.memory == Tier::host
+                                     ? "host memory, the CPU's device memory included,"
+                                     : "the " + memory_name(one.memory);
+        words.push_back(fmt::format("{} needs {}, has {} (short {})", name, size(one.peak.bytes),
+                                    size(one.usable), size(one.shortfall())));
+    }
     throw InputError(
         fmt::format("does not fit: {}; sluice predict names what would fit a machine like this{}",
-                    shortages, hint.empty() ? "" : ". " + hint));
+                    fmt::join(words, "; "), hint.empty() ? "" : ". " + hint));
 }
 
 HostRates rates_today(const ExpectedRates& expected, const ParameterStore& store,

@@ -1,5 +1,8 @@
 #include "engine/run/step_buffers.h"
 
+#include <algorithm>
+
+#include "sim/base/input_error.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
@@ -82,4 +85,19 @@ TEST_CASE("step buffers: so does each streamed layer's slot, apart from the othe
             }
         }
     }
+}
+
+TEST_CASE("step buffers: a plan with a buffer on storage is refused", "[run]") {
+    TrainingSpec training;
+    training.batch = 1;
+    training.sequence = 8;
+    const ModelSpec model = odd_model(53);
+    StreamedPlan plan = plan_streamed(model, MachineSpec{}, training);
+    const std::unique_ptr<Device> device = make_cpu_device(1);
+    ThreadPool pool(1);
+    std::vector<Buffer>& buffers = plan.step.memory.buffers;
+    const auto on_host = std::ranges::find(buffers, Memory(Tier::host), &Buffer::memory);
+    REQUIRE(on_host != buffers.end());
+    on_host->memory = Tier::storage;
+    CHECK_THROWS_AS(PlaneStore(model, plan, *device, pool), InternalError);
 }

@@ -132,6 +132,23 @@ TEST_CASE("expected step: the share of the plan names the lane that accounts for
     CHECK(against_plan(expected, now) == "100% of plan");
 }
 
+TEST_CASE("expected step: a prediction may have more devices than the run", "[train]") {
+    Prediction prediction;
+    prediction.step.seconds = 2;
+    prediction.step.lanes = LaneTimes(2);
+    for (const int device : {0, 1}) {
+        const Lane lane(Work::compute, device);
+        prediction.plan.program.operations.emplace_back().lane = lane;
+        prediction.step.lanes[lane] = {.busy = 1.5, .operations = 1};
+    }
+    const ExpectedStep expected = expected_of(prediction);
+    REQUIRE(expected.lanes[Lane(Work::compute, 1)]);
+    CHECK(expected.lanes[Lane(Work::compute, 1)]->busy == 1.5);
+    CHECK_THAT(to_text(expected_table(expected, measured())), ContainsSubstring("-100.0%"));
+    CHECK_THAT(largest_difference(expected, measured()),
+               ContainsSubstring("time is 1.50 s shorter than predicted"));
+}
+
 TEST_CASE("expected rates: the step at today's rates", "[train]") {
     CHECK(step_at(two_seconds(), {5e9, 50e9, 40e9}) == Approx(2));
     CHECK(step_at(two_seconds(), {2.5e9, 50e9, 40e9}) == Approx(3));

@@ -154,6 +154,22 @@ TEST_CASE("save memory: the plan counts it and is refused for it", "[train]") {
     CHECK_THROWS_AS(refuse_misfit(full, ""), InputError);
 }
 
+TEST_CASE("run setup: a plan that does not fit is refused with each memory that is short",
+          "[train]") {
+    PlannedStep plan;
+    for (const Tier tier : {Tier::host, Tier::storage}) {
+        plan.fit.of(tier).usable = 1'000'000'000;
+        plan.fit.of(tier).peak.bytes = 3'000'000'000;
+    }
+    CHECK_THROWS_WITH(refuse_misfit(plan, ""),
+                      ContainsSubstring("does not fit: the host needs 3.0 GB, has 1.0 GB") &&
+                          ContainsSubstring("; the storage needs 3.0 GB, has 1.0 GB"));
+    plan.unified_memory = true;
+    CHECK_THROWS_WITH(
+        refuse_misfit(plan, ""),
+        ContainsSubstring("host memory, the CPU's device memory included, needs 3.0 GB"));
+}
+
 namespace {
 
 PlannedScenario seven_b() {
@@ -182,7 +198,7 @@ TEST_CASE("chosen plan: without --machine it is for the machine with this GPU", 
 TEST_CASE("chosen plan: on a GPU that is known the planner chooses", "[train]") {
     const PlannedScenario asked = seven_b();
     const auto chosen = [&](const char* name, bool is_gpu) {
-        return choose_step_here(asked, PlanSearch::fastest, {.name = name, .is_gpu = is_gpu},
+        return choose_step_here(asked, SettingsOf::planner, {.name = name, .is_gpu = is_gpu},
                                 "128GiB");
     };
     CHECK_FALSE(chosen("NVIDIA H200", false));
@@ -199,7 +215,7 @@ TEST_CASE("chosen plan: without the planner its command is said", "[train]") {
     if (built_with_planner()) return;
     PlannedScenario asked = seven_b();
     asked.machine.machine = "h200-sxm-pcie5";
-    CHECK_THROWS_WITH(choose_step(asked, PlanSearch::fastest, "1TB"),
+    CHECK_THROWS_WITH(choose_step(asked, SettingsOf::planner, "1TB"),
                       ContainsSubstring("sluice predict --model qwen2.5-7b") &&
                           ContainsSubstring("--plan plan.json"));
 }
@@ -209,14 +225,14 @@ TEST_CASE("chosen plan: as given, its step is predicted alone", "[train]") {
     PlannedScenario asked = seven_b();
     asked.machine.machine = "h200-sxm-pcie5";
     asked.training["resident_layers"] = "3";
-    const ExpectedStep given = choose_step(asked, PlanSearch::none, "1TB");
+    const ExpectedStep given = choose_step(asked, SettingsOf::schedule, "1TB");
     CHECK(given.training.at("resident_layers") == "3");
     CHECK(given.parameters == total_parameters(read_model(asked.model)));
     REQUIRE(given.rates);
     CHECK(step_at(*given.rates, given.rates->profile) == Approx(given.step));
     CHECK(given.lanes[Work::compute]->busy > 0);
     CHECK_FALSE(given.lanes[Work::storage_read]);
-    CHECK(choose_step(asked, PlanSearch::fastest, "1TB").step <= given.step);
+    CHECK(choose_step(asked, SettingsOf::planner, "1TB").step <= given.step);
 }
 
 TEST_CASE("chosen plan: one that does not fit is refused with what would", "[train]") {
@@ -224,10 +240,10 @@ TEST_CASE("chosen plan: one that does not fit is refused with what would", "[tra
     PlannedScenario asked = seven_b();
     asked.model.model = "qwen2.5-72b";
     asked.machine.machine = "h200-sxm-pcie5";
-    CHECK_THROWS_WITH(choose_step(asked, PlanSearch::fastest, "60GB"),
+    CHECK_THROWS_WITH(choose_step(asked, SettingsOf::planner, "60GB"),
                       ContainsSubstring("--machine h200-sxm-pcie5: the plan does not fit: host") &&
                           ContainsSubstring("; fits with --"));
     asked.machine.machine = "h200-sxm-pcie";
-    CHECK_THROWS_WITH(choose_step(asked, PlanSearch::fastest, "1TB"),
+    CHECK_THROWS_WITH(choose_step(asked, SettingsOf::planner, "1TB"),
                       ContainsSubstring("h200-sxm-pcie5"));
 }
