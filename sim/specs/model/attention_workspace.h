@@ -99,9 +99,11 @@ constexpr Bytes attention_workspace_bytes(const AttentionBatch& all) {
     const std::int64_t matrix = (part.heads + 2 * part.kv_heads) * part.head_dim * kBf16;
     const std::int64_t gradients = part.kv_heads < all.kv_heads ? matrix : 0;
     const std::int64_t cudnn = attention_workspace_per_token(part);
-    if (!all.within_documents)
-        return (attention_repeats(all) ? rows_of_tiles(part) : part.tokens()) * cudnn +
-               part.tokens() * gradients;
+    if (attention_repeats(all)) {
+        constexpr Bytes kConstant = 256;  // as it asked on an H200, beside the rows
+        return rows_of_tiles(part) * cudnn + kConstant + part.tokens() * gradients;
+    }
+    if (!all.within_documents) return part.tokens() * (cudnn + gradients);
     // Its number per row has the stride of all heads.
     return part.tokens() * (cudnn + 2 * matrix + (all.heads - part.heads) * kFp32) +
            documents_workspace_bytes(part.tokens());

@@ -43,10 +43,10 @@ TEST_CASE("activations: attention's workspace holds as many heads as 4 GiB do", 
         return attention_at_once({1, sequence, heads, kv_heads, 128}).kv_heads;
     };
     // The query gradient in fp32, a number for each of 4 heads, keys and values of all heads.
-    // Rows are those of whole tiles: 128 for 100 tokens.
-    CHECK(bytes(100, 4, 2, 64) == 128 * (4 * 64 * 4 + 4 * 4 + 2 * 4 * 64 * 2));
+    // Rows are those of whole tiles, 128 for 100 tokens, and 256 bytes are beside them.
+    CHECK(bytes(100, 4, 2, 64) == 256 + 128 * (4 * 64 * 4 + 4 * 4 + 2 * 4 * 64 * 2));
     // Keys and values as many as queries have no others.
-    CHECK(bytes(100, 4, 4, 64) == 128 * (4 * 64 * 4 + 4 * 4));
+    CHECK(bytes(100, 4, 4, 64) == 256 + 128 * (4 * 64 * 4 + 4 * 4));
     // 28,784 bytes a token, four key/value heads: of 149,210 tokens they are 4 GiB.
     CHECK(at_once(149'213, 28, 4) == 4);
     CHECK(at_once(149'214, 28, 4) == 2);
@@ -66,7 +66,7 @@ TEST_CASE("activations: gradients that repeat are those of a few sequences at a 
     const AttentionBatch seven_b{32, 1024, 28, 4, 128};
     CHECK(attention_at_once(seven_b).sequences == 8);
     CHECK_FALSE(attention_in_parts(seven_b));
-    CHECK(attention_workspace_bytes(seven_b) == std::int64_t{8 * 1024} * 28 * 2'564);
+    CHECK(attention_workspace_bytes(seven_b) == 256 + std::int64_t{8 * 1024} * 28 * 2'564);
     // In equal parts: of 19 sequences 7, 7 and 5.
     CHECK(attention_at_once({19, 1024, 28, 4, 128}).sequences == 7);
     CHECK(attention_at_once({1, 1024, 28, 4, 128}).sequences == 1);
