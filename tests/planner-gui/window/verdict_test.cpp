@@ -158,7 +158,7 @@ TEST_CASE("verdict: a faster plan for the same batch is adopted by a click", "[w
     REQUIRE(offer() != nullptr);
     QTest::mouseClick(offer(), Qt::LeftButton);
     const auto fast = driver.settled();
-    CHECK(fast->report().step.seconds == *slow->report().faster_plan->step);
+    CHECK(fast->report().step.seconds == Approx(*slow->report().faster_plan->step));
     CHECK(fast->report().asked.training.batch == 8);
     CHECK(!fast->report().faster_plan);
     CHECK(offer() == nullptr);
