@@ -171,12 +171,11 @@ void refuse_misfit(const PlannedStep& plan, const std::string& hint) {
     std::vector<std::string> words;
     for (const Fit::OfMemory& one : plan.fit.memories) {
         if (one.shortfall() == 0) continue;
+        std::string name = "the " + memory_name(one.memory);
         // The CPU's device memory is the host's and has only the limit that a budget sets.
-        const std::string name = !plan.unified_memory         ? "the " + memory_name(one.memory)
-                                 : one.memory == Tier::device ? "the budget of device memory"
-                                 : one.memory == Tier::host
-                                     ? "host memory, the CPU's device memory included,"
-                                     : "the " + memory_name(one.memory);
+        if (plan.unified_memory && one.memory == Tier::device) name = "the budget of device memory";
+        if (plan.unified_memory && one.memory == Tier::host)
+            name = "host memory, the CPU's device memory included,";
         words.push_back(fmt::format("{} needs {}, has {} (short {})", name, size(one.peak.bytes),
                                     size(one.usable), size(one.shortfall())));
     }

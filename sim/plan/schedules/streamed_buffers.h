@@ -81,7 +81,7 @@ struct StreamedBuffers {
         return visits[static_cast<std::size_t>(layer - homes.visits.first)];
     }
     BufferId host_states(const Placement& homes, int section) const {
-        if (!homes.home(section, Plane::states).on_host()) return host.stored_states;
+        if (homes.home(section, Plane::states).on_storage()) return host.stored_states;
         return homes.is_visiting(section) ? host.visiting_states : host.states;
     }
 };

@@ -211,7 +211,7 @@ TEST_CASE("chosen plan: on a GPU that is known the planner chooses", "[train]") 
     CHECK(here->step > 0);
 }
 
-TEST_CASE("chosen plan: without the planner its command is said", "[train]") {
+TEST_CASE("chosen plan: a build without the planner names the command that writes one", "[train]") {
     if (built_with_planner()) return;
     PlannedScenario asked = seven_b();
     asked.machine.machine = "h200-sxm-pcie5";
