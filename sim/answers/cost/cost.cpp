@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-constexpr double kHour = 3600, kDay = 86400, kJoulesPerKwh = 3.6e6;
+constexpr double kJoulesPerKwh = 3.6e6;
 
 /// `of_step` for each of the step's three times.
 template <typename OfStep>

@@ -14,6 +14,8 @@
 
 namespace sluice {
 
+inline constexpr Seconds kHour = 3600, kDay = 24 * kHour;
+
 /// Costs and times are proportional to the tokens.
 struct RunCost {
     double tokens = 0;

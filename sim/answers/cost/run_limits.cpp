@@ -7,12 +7,6 @@
 #include "sim/base/format.h"
 
 namespace sluice {
-namespace {
-
-constexpr double kSecondsOfAnHour = 3600, kSecondsOfADay = 86400;
-
-}  // namespace
-
 std::string limits_name(const RunLimits& limits) {
     if (limits.days) return limits.usd ? "the deadline and the budget" : "the deadline";
     return limits.usd ? "the budget" : "";
@@ -59,12 +53,12 @@ std::vector<std::string> limit_warnings(const RunLimits& limits, const RunCost& 
 }
 
 double tokens_within(const RunLimits& limits, const RunCost& run, bool priced) {
-    double out = run.most_hours * kSecondsOfAnHour * run.tokens_per_s;
-    if (limits.days) out = std::min(out, *limits.days * kSecondsOfADay * run.tokens_per_s);
+    double out = run.most_hours * kHour * run.tokens_per_s;
+    if (limits.days) out = std::min(out, *limits.days * kDay * run.tokens_per_s);
     if (!limits.usd) return out;
     if (!priced) return 0;
     const double left = *limits.usd - run.usd_at_once;
-    const double usd_per_token = run.usd_per_hour_after / kSecondsOfAnHour / run.tokens_per_s;
+    const double usd_per_token = run.usd_per_hour_after / kHour / run.tokens_per_s;
     if (left < 0) return 0;
     return usd_per_token == 0 ? out : std::min(out, left / usd_per_token);
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "sim/answers/search/advise_grid.h"
+#include "sim/answers/search/least_run.h"
 #include "sim/answers/search/ways_on_machine.h"
 #include "sim/base/format.h"
 #include "sim/plan/schedules/cluster.h"
@@ -87,6 +88,7 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     if (!question.owned.empty()) resolve_machine(read_machine_profile(question.owned, "--owned"));
     if (const auto owned = owned_machine(question)) read_machine(*owned);
     const std::vector<PlannedMachine> machines = tried_machines(question);
+    if (!out_of_reach(question).empty()) return progress(machines.size(), machines.size());
     std::atomic<std::size_t> done = 0;
     progress(0, machines.size());
     in_threads(machines.size(), [&](std::size_t i) {

@@ -76,7 +76,7 @@ using RunProgress = std::function<void(std::size_t done, std::size_t all)>;
 /// tokens. Where nothing fits: a plan of one GPU that lacks memory, with smaller states. Rented
 /// ways are bought, too, where that is within the budget or costs less. `found` gets each,
 /// `progress` how many machines of all are done. On an owned machine with several GPUs, also with
-/// all of them. Throws InputError.
+/// all of them. None where bounds exclude all: see out_of_reach(). Throws InputError.
 void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& found,
               const RunProgress& progress);
 

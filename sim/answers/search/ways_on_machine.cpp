@@ -42,15 +42,6 @@ PlannedScenario on_gpus(const PlannedScenario& asked, Schedule system, std::int6
     return planned;
 }
 
-bool is_owned(const RunQuestion& question, const PlannedMachine& machine) {
-    return machine.machine == question.owned && machine == owned_machine(question);
-}
-
-/// The number that the user owns, else all of the machine's node.
-std::int64_t gpus_owned(const RunQuestion& question, const MachineSpec& node) {
-    return question.owned_gpus.value_or(static_cast<std::int64_t>(node.host.gpus));
-}
-
 /// Ours with the largest smaller states that fit; empty if none do.
 std::optional<FastestPlan> with_smaller_states(PlannedScenario ours, const ModelSpec& model,
                                                BillBase base) {
@@ -189,6 +180,14 @@ bool gains(const RunWay& one, const RunWay& over) {
 }
 
 }  // namespace
+
+bool is_owned(const RunQuestion& question, const PlannedMachine& machine) {
+    return machine.machine == question.owned && machine == owned_machine(question);
+}
+
+std::int64_t gpus_owned(const RunQuestion& question, const MachineSpec& node) {
+    return question.owned_gpus.value_or(static_cast<std::int64_t>(node.host.gpus));
+}
 
 RunWay way_of(const RunQuestion& question, PlannedScenario planned) {
     RunWay out;

@@ -7,6 +7,10 @@
 
 namespace sluice {
 
+bool is_owned(const RunQuestion& question, const PlannedMachine& machine);
+/// The number that the user owns, else all of the machine's node.
+std::int64_t gpus_owned(const RunQuestion& question, const MachineSpec& node);
+
 /// The run as planned, with what it costs whoever asks.
 RunWay way_of(const RunQuestion& question, PlannedScenario planned);
 

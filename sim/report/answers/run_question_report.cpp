@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sim/answers/cost/run_limits.h"
+#include "sim/answers/search/least_run.h"
 #include "sim/answers/search/run_question.h"
 #include "sim/base/json_text.h"
 #include "sim/plan/schedules/cluster.h"
@@ -131,6 +132,54 @@ std::string purchase_words(const RunQuestion& question, const std::vector<RunWay
                        limits, format_gpus(best->gpus(), best->machine()), time_and_money(*best));
 }
 
+/// By how much the limits are missed at least, in the best case of each.
+std::string out_of_reach_words(const RunQuestion& question, const std::vector<LeastRun>& least) {
+    const RunLimits& limits = question.limits;
+    const auto bounds = [&](const LeastRun& one) {
+        std::string out = fmt::format("{} takes at least {}", one.name(), format_days({one.days}));
+        if (limits.days && one.days > *limits.days)
+            out += fmt::format(" ({} after the deadline)", format_days({one.days - *limits.days}));
+        out += fmt::format(" and costs at least {}", format_usd(one.usd));
+        if (limits.usd && one.usd > *limits.usd)
+            out += fmt::format(" ({} more than the budget)", format_usd(one.usd - *limits.usd));
+        return out;
+    };
+    std::string out = fmt::format(
+        "No way can meet {}, even if the GPUs did the matrix products of {} at their highest rate "
+        "and nothing else, so no plan was searched. The nearest: {}.",
+        limits_name(limits), question.most_tokens ? "a single step" : tokens_words(question),
+        bounds(least.front()));
+    const LeastRun& cheapest = *std::ranges::min_element(least, {}, &LeastRun::usd);
+    const LeastRun& fastest = *std::ranges::min_element(least, {}, &LeastRun::days);
+    if (limits.usd && cheapest.name() != least.front().name())
+        out += fmt::format(" The cheapest: {}.", bounds(cheapest));
+    if (limits.days && fastest.name() != least.front().name())
+        out += fmt::format(" The fastest: {}.", bounds(fastest));
+    return out;
+}
+
+Table least_runs_table(const std::vector<LeastRun>& least) {
+    return table_of<LeastRun>(
+        least,
+        std::vector<ColumnOf<LeastRun>>{
+            {"way", "way", &LeastRun::name},
+            {"machine", "", &LeastRun::machine},
+            {"gpus", "", Unit::whole, &LeastRun::gpus},
+            {"owned", "", Unit::flag, &LeastRun::owned},
+            {"bought", "", Unit::flag, &LeastRun::bought},
+            {"least_days", "days at least", Unit::ratio,
+             [](auto& one) { return Cell(one.days).shown_as(fmt::format("{:.3g}", one.days)); }},
+            {"least_spent_usd", "$ at least", Unit::usd, &LeastRun::usd}});
+}
+
+/// "llama-3.1-70b (70.55 B parameters): fine-tuning on 2 B tokens in 30 days".
+std::string question_line(const RunQuestion& question, const std::string& model,
+                          std::int64_t parameters) {
+    return fmt::format("{} ({} parameters): {} on {}{}\n", model,
+                       format_count(static_cast<double>(parameters)), task_name(question.task),
+                       tokens_words(question), limits_words(question.limits));
+}
+
 }  // namespace
 
 Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
@@ -177,6 +226,9 @@ Table ways_table(const RunQuestion& question, const std::vector<RunWay>& ways) {
 }
 
 std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    if (ways.empty())
+        if (const std::vector<LeastRun> least = out_of_reach(question); !least.empty())
+            return out_of_reach_words(question, least);
     std::ptrdiff_t fitting = 0, meeting = 0;
     std::set<std::string> unpriced, alone, one_node, without;
     std::vector<PlannedMachine> unfitting = tried_machines(question);
@@ -251,14 +303,19 @@ std::string run_explanation(const RunWay& one) {
 }
 
 std::string run_text(const RunQuestion& question, const std::vector<RunWay>& ways) {
+    if (const std::vector<LeastRun> least =
+            ways.empty() ? out_of_reach(question) : std::vector<LeastRun>();
+        !least.empty()) {
+        const ModelSpec model = read_model(run_scenario(question).model);
+        return question_line(question, model.name, total_parameters(model)) + "\n" +
+               out_of_reach_words(question, least) + "\n" + to_text(least_runs_table(least));
+    }
     const std::vector<Misfit> misfits = misfits_of(ways);
     if (std::ranges::none_of(ways, &RunWay::fits))
         return ways_summary(question, ways) + "\n" + misfit_lines(misfits, true, "") +
                misfit_lines(misfits, false, "");
     const AskedStep& asked = ways.front().answer->report().asked;
-    std::string out = fmt::format("{} ({} parameters): {} on {}{}\n", asked.model_name,
-                                  format_count(asked.parameters), task_name(question.task),
-                                  tokens_words(question), limits_words(question.limits));
+    std::string out = question_line(question, asked.model_name, asked.parameters);
     out += fmt::format(
         "{} tokens a step, in sequences of {}. Each way has its fastest settings; clusters have "
         "at most {} nodes.\n",
@@ -305,17 +362,20 @@ std::string run_json(const RunQuestion& question, const std::vector<RunWay>& way
                          {"explanation", run_explanation(one)},
                          {"commands", commands_of(one)}});
     }
-    return readable_json(
-        {{"model", model_of(question.model)},
-         {"task", task_name(question.task)},
-         {"tokens", question.most_tokens ? Json("most") : Json(question.tokens)},
-         {"seq", question.context},
-         {"deadline_days", question.limits.days ? Json(*question.limits.days) : Json()},
-         {"budget_usd", question.limits.usd ? Json(*question.limits.usd) : Json()},
-         {"picks", std::move(picks)},
-         {"summary", ways_summary(question, ways)},
-         {"do_not_fit", do_not_fit},
-         {"ways", to_json(ways_table(question, ways), true)}});
+    Json out = {{"model", model_of(question.model)},
+                {"task", task_name(question.task)},
+                {"tokens", question.most_tokens ? Json("most") : Json(question.tokens)},
+                {"seq", question.context},
+                {"deadline_days", question.limits.days ? Json(*question.limits.days) : Json()},
+                {"budget_usd", question.limits.usd ? Json(*question.limits.usd) : Json()},
+                {"picks", std::move(picks)},
+                {"summary", ways_summary(question, ways)},
+                {"do_not_fit", do_not_fit},
+                {"ways", to_json(ways_table(question, ways), true)}};
+    if (ways.empty())
+        if (const std::vector<LeastRun> least = out_of_reach(question); !least.empty())
+            out["least"] = to_json(least_runs_table(least), true);
+    return readable_json(out);
 }
 
 }  // namespace sluice
