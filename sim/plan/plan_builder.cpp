@@ -118,7 +118,11 @@ OperationId PlanBuilder::add_alone(OperationKind kind, Lane lane, int layer,
         if (used.last < used.first) used.first = id;
         used.last = id;
     }
+    // A search makes many plans of about as many operations.
+    thread_local std::size_t many = 0;
+    if (id == 0) plan_.program.operations.reserve(many);
     plan_.program.operations.push_back(std::move(work));
+    many = plan_.program.operations.size();
     return id;
 }
 

@@ -158,7 +158,10 @@ class PlanSearch {
         if (!may_set("resident_layers")) return {form};
         TrainingSpec all = form;
         all.resident_layers = model_.layer_count();
-        if (!space_.fitting(all)) return {form};
+        std::optional<Planned> made;
+        if (const auto one = space_.bytes(all, made); !one || !one->fits) return {form};
+        if (made) space_.lay_out(*made);
+        if (made ? !made->fits : !space_.fitting(all)) return {form};
         return {form, all};
     }
 
@@ -225,7 +228,9 @@ class PlanSearch {
         if (machine_.unified_memory) return true;
         TrainingSpec least = base;
         const auto fits = [&] {
-            const std::optional<Planned> one = space_.planned(least);
+            space_.work(least);  // that columns ask for
+            std::optional<Planned> made;
+            const auto one = space_.bytes(least, made);
             return one && one->spare_bytes >= 0;
         };
         if (fits()) return true;

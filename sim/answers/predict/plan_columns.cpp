@@ -7,7 +7,6 @@
 
 #include "sim/answers/predict/linear_program.h"
 #include "sim/plan/homes/home_kind.h"
-#include "sim/plan/waits.h"
 
 namespace sluice {
 namespace {
@@ -54,14 +53,8 @@ std::shared_ptr<const PlanColumns> PlanColumns::of(const ModelSpec& model,
                                                    const MachineSpec& machine,
                                                    const PlanSpace& space, const TrainingSpec& base,
                                                    std::vector<Amount> amounts, Detail detail) {
-    const auto work_of = [&](const TrainingSpec& training) -> std::optional<StepWork> {
-        std::optional<StepPlan> plan = space.plan(training);
-        if (!plan) return std::nullopt;
-        derive_waits(*plan);
-        return step_work(*plan, operation_demands(plan->program, machine, training), machine);
-    };
     PlanColumns out(model, machine, space, base);
-    const std::optional<StepWork> none = work_of(base);
+    const std::optional<StepWork> none = space.work(base);
     if (!none) return nullptr;
     out.work_ = *none;
     out.amounts_ = std::move(amounts);
@@ -69,7 +62,7 @@ std::shared_ptr<const PlanColumns> PlanColumns::of(const ModelSpec& model,
         const Amount& amount = out.amounts_[i];
         if (amount.option->get(base) != 0) continue;
         const std::int64_t many = std::max<std::int64_t>(1, amount.most / 2);
-        const std::optional<StepWork> some = work_of(with_amount(base, amount, many));
+        const std::optional<StepWork> some = space.work(with_amount(base, amount, many));
         if (!some) continue;
         MixColumn column{i,
                          each_of(*some, *none, static_cast<double>(many)),
@@ -78,7 +71,7 @@ std::shared_ptr<const PlanColumns> PlanColumns::of(const ModelSpec& model,
                          static_cast<double>(amount.most),
                          {}};
         const bool apart = detail == Detail::exact && many > 1;
-        if (const auto one = apart ? work_of(with_amount(base, amount, 1)) : std::nullopt) {
+        if (const auto one = apart ? space.work(with_amount(base, amount, 1)) : std::nullopt) {
             column.each = each_of(*some, *one, static_cast<double>(many - 1));
             StepWork fixed = each_of(*one, *none, 1);
             fixed.add(column.each, -1);

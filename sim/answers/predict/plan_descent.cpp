@@ -54,7 +54,7 @@ PlanDescent::PlanDescent(const ModelSpec& model, const TrainingSpec& asked, cons
 
 void PlanDescent::add(const Planned& start, std::shared_ptr<const PlanColumns> columns) {
     std::optional<Planned> one = filled(start.training, *columns);
-    if (!one || !seen_.insert(key(one->training)).second) return;
+    if (!one) return;
     // The bound knows the order of the work.
     const Seconds promised = std::max(columns->time_of(*one) * trials_.least_bill(*one),
                                       trials_.estimated(*one, 1).billed);
@@ -69,15 +69,15 @@ void PlanDescent::run() {
     // Steps take so much longer than was promised, at least.
     double over_promise = kNever;
     for (std::size_t i = 0; i < std::min(starts_.size(), kMostStarts); ++i) {
-        const Start& start = starts_[i];
+        Start& start = starts_[i];
         const double least = over_promise == kNever ? 1 : (1 + over_promise) / 2;
         if (!trials_.could_gain(start.promised * least)) break;
-        const std::optional<Planned> planned = laid_out(start.planned, *start.columns);
+        std::optional<Planned> planned = laid_out(std::move(start.planned), *start.columns);
         if (!planned) continue;
         PlanTrials::Tried tried = trials_.try_beyond(*planned, 1);
         // Others near it may gain where it cannot.
         if (tried.over_bound == kNever) tried.over_bound = 1;
-        begun.push_back({*planned, tried, start.columns});
+        begun.push_back({*std::move(planned), tried, start.columns});
         try_ends(begun.back());
         over_promise = std::min(over_promise, begun.back().tried.timed.billed / start.promised);
     }
@@ -156,7 +156,7 @@ bool PlanDescent::try_steps(At& at, std::int64_t stride) {
 bool PlanDescent::try_step(At& at, const TrainingSpec& training) {
     if (key(training) == key(at.planned.training)) return false;
     std::optional<Planned> one = filled(training, *at.columns);
-    if (!one || !seen_.insert(key(one->training)).second) return false;
+    if (!one) return false;
     const double over_bound = (1 + at.tried.over_bound) / 2;
     const Seconds than = at.tried.timed.billed;
     if (!trials_.may_gain(*one, over_bound, than)) return false;
@@ -170,36 +170,44 @@ bool PlanDescent::try_step(At& at, const TrainingSpec& training) {
     return true;
 }
 
-/// With as many layers of the filling kind as fit without gaps; empty if none do.
-std::optional<Planned> PlanDescent::filled(TrainingSpec training,
-                                           const PlanColumns& columns) const {
-    std::optional<Planned> one = space_.planned(training);
+/// With as many layers of the filling kind as fit without gaps; empty if none do, or if that was
+/// seen before.
+std::optional<Planned> PlanDescent::filled(TrainingSpec training, const PlanColumns& columns) {
+    struct Best {
+        TrainingSpec training;
+        std::optional<Planned> made;
+    };
+    std::optional<Best> best;
+    std::optional<PlannedBytes> one;
+    const auto take = [&] {
+        std::optional<Planned> made;
+        one = space_.bytes(training, made);
+        if (one && one->fits) best = {training, std::move(made)};
+    };
+    take();
     const Layers layers = filler(model_, training);
     const double each = columns.device_bytes(layers);  // 0 where the number is not free
-    const auto done = [&](std::optional<Planned> plan) {
-        return plan && plan->fits ? std::optional(space_.timeable(*std::move(plan))) : std::nullopt;
-    };
-    if (!one || each <= 0 || training.recompute == Recompute::none) return done(std::move(one));
-    std::optional<Planned> best = one->fits ? one : std::nullopt;
-    std::int64_t least = best ? training.*layers : 0, most = model_.layer_count();
-    double spare = one->spare_bytes;
-    if (!one->fits) most = training.*layers - 1;
-    while (least <= most) {
-        const auto change = static_cast<std::int64_t>(std::floor(spare / each));
-        const std::int64_t next = std::clamp(training.*layers + change, least, most);
-        if (best && next == best->training.*layers) break;
-        training.*layers = next;
-        one = space_.planned(training);
-        if (!one) break;
-        spare = one->spare_bytes;
-        if (one->fits) {
-            best = one, least = next + 1;
-            if (spare < each) break;
-        } else {
-            most = next - 1;
+    if (one && each > 0 && training.recompute != Recompute::none) {
+        std::int64_t least = best ? training.*layers : 0, most = model_.layer_count();
+        if (!best) most = training.*layers - 1;
+        while (least <= most) {
+            const auto change = static_cast<std::int64_t>(std::floor(one->spare_bytes / each));
+            const std::int64_t next = std::clamp(training.*layers + change, least, most);
+            if (best && next == best->training.*layers) break;
+            training.*layers = next;
+            take();
+            if (!one) break;
+            if (one->fits) {
+                least = next + 1;
+                if (one->spare_bytes < each) break;
+            } else {
+                most = next - 1;
+            }
         }
     }
-    return done(std::move(best));
+    if (!best || !seen_.insert(key(best->training)).second) return std::nullopt;
+    if (!best->made) best->made = space_.planned(best->training);
+    return space_.timeable(*std::move(best->made));
 }
 
 /// With as few layers of the filling kind less as leave room for the gaps, too.

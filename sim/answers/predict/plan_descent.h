@@ -36,7 +36,7 @@ class PlanDescent {
     void try_ends(At& at);
     bool try_steps(At& at, std::int64_t stride);
     bool try_step(At& at, const TrainingSpec& training);
-    std::optional<Planned> filled(TrainingSpec training, const PlanColumns& columns) const;
+    std::optional<Planned> filled(TrainingSpec training, const PlanColumns& columns);
     std::optional<Planned> laid_out(Planned one, const PlanColumns& columns) const;
     std::vector<TrainingSpec> other_choices(const TrainingSpec& from) const;
     TrainingSpec within_most(TrainingSpec changed, const TrainingSpec& before) const;

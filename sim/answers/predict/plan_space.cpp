@@ -51,6 +51,27 @@ std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     return out;
 }
 
+std::optional<PlannedBytes> PlanSpace::bytes(const TrainingSpec& training,
+                                             std::optional<Planned>& made) const {
+    const auto [known, is_new] = bytes_.try_emplace(option_values(training));
+    if (is_new) {
+        made = planned(training);
+        if (made) known->second = {made->fits, made->spare_bytes};
+    }
+    return known->second;
+}
+
+const std::optional<StepWork>& PlanSpace::work(const TrainingSpec& training) const {
+    const auto [known, is_new] = work_.try_emplace(option_values(training));
+    if (!is_new) return known->second;
+    std::optional<Planned> made = planned(training);
+    auto& bytes = bytes_[known->first];
+    if (!made) return known->second;
+    bytes = {made->fits, made->spare_bytes};
+    made = timeable(*std::move(made));
+    return known->second = step_work(made->plan, made->demands, machine_);
+}
+
 void PlanSpace::lay_out(Planned& one) const {
     if (one.plan.memory.in_one_arena) set_fit(one, Gaps::until_it_fits);
 }

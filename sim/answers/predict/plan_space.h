@@ -1,6 +1,7 @@
 // Which settings may a search of plans set, and which plans fit?
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "sim/plan/step_plan.h"
 #include "sim/simulate/operation_cost.h"
+#include "sim/simulate/step_work.h"
 
 namespace sluice {
 
@@ -27,6 +29,12 @@ struct Planned {
     Bytes host_peak = 0;
 };
 
+/// Whether a plan's bytes fit, without the gaps between buffers.
+struct PlannedBytes {
+    bool fits = false;
+    double spare_bytes = 0;  ///< as Planned has them
+};
+
 /// The values of all options, by which equal trainings are found.
 std::vector<double> option_values(const TrainingSpec& training);
 
@@ -38,7 +46,7 @@ class PlanSpace {
         : model_(model), machine_(machine), asked_(asked), fixed_(fixed) {}
 
     /// Whether plans fit only if they leave room (Fit::leaves_room).
-    void leave_room(bool leave) { leave_room_ = leave; }
+    void leave_room(bool leave) { leave_room_ = leave, bytes_.clear(); }
     bool leaves_room() const { return leave_room_; }
     bool is_free(const char* field) const { return !fixed_.contains(field); }
     bool may_set(const char* field) const;
@@ -50,6 +58,12 @@ class PlanSpace {
     std::optional<StepPlan> plan(const TrainingSpec& training) const;
     /// The same, and whether its bytes fit, without the gaps between buffers.
     std::optional<Planned> planned(const TrainingSpec& training) const;
+    /// That of the plan, which is made once; `made` gets it where that is now. Empty if the
+    /// training breaks a rule.
+    std::optional<PlannedBytes> bytes(const TrainingSpec& training,
+                                      std::optional<Planned>& made) const;
+    /// What the plan's lanes must do; it is made once.
+    const std::optional<StepWork>& work(const TrainingSpec& training) const;
     /// Whether it fits with these, too. Takes longer than the plan, so it is asked last.
     void lay_out(Planned& one) const;
     /// Empty also if it does not fit, gaps included.
@@ -68,6 +82,9 @@ class PlanSpace {
     const TrainingSpec& asked_;
     const std::set<std::string>& fixed_;
     bool leave_room_ = false;
+    // What is known of plans, by the values of all options: a search asks again for many.
+    mutable std::map<std::vector<double>, std::optional<PlannedBytes>> bytes_;
+    mutable std::map<std::vector<double>, std::optional<StepWork>> work_;
 };
 
 }  // namespace sluice
