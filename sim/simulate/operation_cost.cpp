@@ -95,14 +95,48 @@ int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) 
                                            training.updates_after_norm());
 }
 
+KernelCosts::KernelCosts(const GpuSpec& gpu)
+    : gpu_(gpu), has_tables_(std::ranges::any_of(gpu.tables, [](const KernelTable& table) {
+          return !table.empty();
+      })) {}
+
+KernelCost KernelCosts::of(const KernelList& list, KernelStyle style) {
+    if (!has_tables_) return kernels_cost(gpu_, list, style);
+    KernelCost out;
+    std::vector<double> numbers;
+    for (const Kernel& k : list) {
+        numbers.clear();
+        for (const auto small :
+             {static_cast<int>(style), static_cast<int>(k.kind), static_cast<int>(k.role),
+              static_cast<int>(k.added), static_cast<int>(k.fp8), static_cast<int>(k.attention),
+              static_cast<int>(k.work)})
+            numbers.push_back(small);
+        for (const std::int64_t count : {k.m, k.n, k.k, k.count, k.sequence, k.sequences, k.heads,
+                                         k.kv_heads, k.head_dim, k.rows, k.columns, k.launches})
+            numbers.push_back(static_cast<double>(count));
+        for (const double amount : {k.flops, k.bytes, k.work_bytes, k.added_bytes})
+            numbers.push_back(amount);
+        const auto [known, is_new] = known_.try_emplace(numbers);
+        if (is_new) known->second = kernels_cost(gpu_, {k}, style);
+        out += known->second;
+    }
+    return out;
+}
+
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
                                           const TrainingSpec& training) {
+    KernelCosts costs(machine.gpu);
+    return operation_demands(program, machine, training, costs);
+}
+
+std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
+                                          const TrainingSpec& training, KernelCosts& of_kernels) {
     if (program.waits_to_derive)
         throw InternalError("a plan is timed before its waits are derived");
     std::vector<KernelCost> costs;
     std::vector<double> bytes;
     for (const KernelList& list : program.kernel_lists) {
-        costs.push_back(kernels_cost(machine.gpu, list, program.style));
+        costs.push_back(of_kernels.of(list, program.style));
         bytes.push_back(total_bytes(list));
     }
     const double threads = optimizer_threads(machine, training);

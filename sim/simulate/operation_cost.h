@@ -2,6 +2,7 @@
 // compute take now, given the GPU's recent power?
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "sim/plan/step_plan.h"
@@ -20,7 +21,23 @@ struct FlowDemand {
     Seconds alone() const { return bytes / rate; }
 };
 
+/// Costs of kernels on one GPU. Those from tables of measured kernels are computed once.
+class KernelCosts {
+  public:
+    /// The GPU must outlive it.
+    explicit KernelCosts(const GpuSpec& gpu);
+    /// That of kernels_cost().
+    KernelCost of(const KernelList& list, KernelStyle style);
+
+  private:
+    const GpuSpec& gpu_;
+    bool has_tables_ = false;
+    std::map<std::vector<double>, KernelCost> known_;  ///< by all numbers of a kernel
+};
+
 /// One demand per operation, in the program's order.
+std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
+                                          const TrainingSpec& training, KernelCosts& costs);
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,
                                           const TrainingSpec& training);
 

@@ -1,6 +1,9 @@
 #include "sim/simulate/step_work.h"
 
 #include <algorithm>
+#include <bit>
+#include <tuple>
+#include <unordered_map>
 
 #include "sim/simulate/step_bounds.h"
 
@@ -11,7 +14,10 @@ namespace {
 class Windows {
   public:
     explicit Windows(const StepProgram& program)
-        : program_(program), position_(program.operations.size()), after_(position_.size()) {
+        : program_(program),
+          devices_(program.devices()),
+          position_(program.operations.size()),
+          after_(position_.size()) {
         constexpr unsigned kForward = 0, kBackward = 1, kUpdates = 2;
         for (std::size_t i = 0; i < position_.size(); ++i) {
             if (!computes(i)) continue;
@@ -63,7 +69,7 @@ class Windows {
 
     /// The compute operation that follows the last one that must have ended.
     void find_after() {
-        ByLane<std::int64_t> of_lane(program_.devices(), -2 * count_);
+        ByLane<std::int64_t> of_lane(devices_, -2 * count_);
         for (std::size_t i = 0; i < after_.size(); ++i)
             if (!computes(i)) lane(of_lane, i) = after_[i] - count_;
         for (std::size_t i = 0; i < after_.size(); ++i) {
@@ -78,7 +84,7 @@ class Windows {
     }
     /// The first compute operation that must wait for it.
     void find_before() {
-        ByLane<std::int64_t> of_lane(program_.devices(), 2 * count_);
+        ByLane<std::int64_t> of_lane(devices_, 2 * count_);
         for (std::size_t i = before_.size(); i-- > 0;)
             if (!computes(i)) lane(of_lane, i) = before_[i] + count_;
         std::vector<std::int64_t> waiting(before_.size(), 2 * count_);
@@ -109,6 +115,7 @@ class Windows {
     }
 
     const StepProgram& program_;
+    const int devices_;
     std::int64_t count_ = 0;
     std::vector<std::int64_t> part_;  ///< of each compute operation
     std::vector<unsigned> kinds_;     ///< of the step's parts
@@ -123,6 +130,54 @@ Seconds sustained(const FlowDemand& demand, const ClockSpec& clock) {
     return limited ? std::max(cost.at_limit, demand.alone()) : demand.alone();
 }
 
+/// Finds the kind of each operation: those of equal layers demand the same.
+class Kinds {
+  public:
+    explicit Kinds(StepOutline& out) : out_(out) {}
+
+    std::uint32_t of(const Operation& operation, StepParts parts) {
+        for (std::uint64_t at = hash(operation, parts);; ++at) {
+            const auto next = static_cast<std::uint32_t>(out_.parts.size());
+            const auto [found, is_new] = known_.try_emplace(at, next);
+            if (!is_new && out_.parts[found->second] == parts &&
+                demand_the_same(out_.kinds.operations[found->second], operation))
+                return found->second;
+            if (!is_new) continue;
+            out_.parts.push_back(parts);
+            out_.kinds.operations.push_back(operation);
+            out_.kinds.operations.back().waits_for.clear();
+            out_.kinds.operations.back().uses.clear();
+            return next;
+        }
+    }
+
+  private:
+    static std::uint64_t hash(const Operation& one, StepParts parts) {
+        std::uint64_t out = one.lane.index() * 8 + parts;
+        const auto add = [&](std::uint64_t bits) {
+            out = (out ^ bits) * 0x9e3779b97f4a7c15u;
+            out ^= out >> 32;
+        };
+        for (const double number : {one.link_bytes, one.host_bytes, one.kernel_runs})
+            add(std::bit_cast<std::uint64_t>(number));
+        for (const std::int32_t list : one.kernels) add(static_cast<std::uint64_t>(list));
+        return out;
+    }
+    /// What operation_demands() reads.
+    static bool demand_the_same(const Operation& a, const Operation& b) {
+        const auto numbers = [](const Operation& one) {
+            return std::tuple(one.lane.index(), one.micro_batches, one.kernel_runs,
+                              one.eager_operations, one.at_least, one.link_bytes, one.pageable,
+                              one.to_fresh_pages, one.collective, one.collective_bytes,
+                              one.host_work, one.host_bytes, one.host_share);
+        };
+        return numbers(a) == numbers(b) && a.kernels == b.kernels;
+    }
+
+    StepOutline& out_;
+    std::unordered_map<std::uint64_t, std::uint32_t> known_;
+};
+
 }  // namespace
 
 void StepWork::add(const StepWork& other, double times) {
@@ -136,21 +191,67 @@ void StepWork::add(const StepWork& other, double times) {
     host_bytes += times * other.host_bytes;
 }
 
-StepWork step_work(const StepPlan& plan, const std::vector<FlowDemand>& demands,
-                   const MachineSpec& machine) {
+StepOutline step_outline(const StepPlan& plan) {
     const Windows windows(plan.program);
-    StepWork out;
-    for (std::size_t i = 0; i < demands.size(); ++i) {
-        const auto lane = std::ranges::find(StepWork::kLanes, plan.program.operations[i].lane);
-        if (lane == StepWork::kLanes.end()) continue;
-        StepWork::OfLane& of = out.lanes[static_cast<std::size_t>(lane - StepWork::kLanes.begin())];
-        of.seconds[windows.parts(i)] += sustained(demands[i], machine.gpu.clock);
-        of.bytes += demands[i].bytes;
+    const std::vector<Operation>& operations = plan.program.operations;
+    StepOutline out;
+    out.kinds.style = plan.program.style;
+    out.kinds.kernel_lists = plan.program.kernel_lists;
+    Kinds kinds(out);
+    std::size_t first = operations.size(), last = 0;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        out.order.push_back(kinds.of(operations[i], windows.parts(i)));
+        if (operations[i].lane != kFirstCompute) continue;
+        first = std::min(first, i);
+        last = i;
     }
-    out.rest = step_paths(plan.program, demands).to_first_compute;
-    const auto count = static_cast<OperationId>(demands.size());
+    std::vector<OperationId> place(operations.size(), -1);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        if (i > first && i < last) continue;
+        place[i] = static_cast<OperationId>(out.rest_order.size());
+        out.rest_order.push_back(out.order[i]);
+    }
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        if (place[i] < 0) continue;
+        Operation& copy = out.rest.operations.emplace_back();
+        copy.lane = operations[i].lane;
+        for (const Dependency& wait : operations[i].waits_for)
+            if (const OperationId on = place[static_cast<std::size_t>(wait.operation)]; on >= 0)
+                copy.waits_for.push_back({on, wait.previous_step});
+    }
+    const auto count = static_cast<OperationId>(operations.size());
     out.device_bytes = static_cast<double>(peak_memory(plan.memory, Tier::device, count).bytes);
     out.host_bytes = static_cast<double>(host_peak(plan.memory, count).bytes);
+    return out;
+}
+
+StepWork step_work(const StepOutline& outline, const std::vector<FlowDemand>& demands,
+                   const MachineSpec& machine) {
+    struct OfKind {
+        StepWork::OfLane* lane = nullptr;
+        Seconds seconds = 0;
+    };
+    StepWork out;
+    std::vector<OfKind> kinds;
+    for (std::size_t kind = 0; kind < demands.size(); ++kind) {
+        const auto lane = std::ranges::find(StepWork::kLanes, outline.kinds.operations[kind].lane);
+        kinds.push_back(
+            {lane == StepWork::kLanes.end()
+                 ? nullptr
+                 : &out.lanes[static_cast<std::size_t>(lane - StepWork::kLanes.begin())],
+             sustained(demands[kind], machine.gpu.clock)});
+    }
+    for (const std::uint32_t kind : outline.order) {
+        const auto [of, seconds] = kinds[kind];
+        if (of == nullptr) continue;
+        of->seconds[outline.parts[kind]] += seconds;
+        of->bytes += demands[kind].bytes;
+    }
+    std::vector<FlowDemand> rest;
+    for (const std::uint32_t kind : outline.rest_order) rest.push_back(demands[kind]);
+    out.rest = step_paths(outline.rest, rest).to_first_compute;
+    out.device_bytes = outline.device_bytes;
+    out.host_bytes = outline.host_bytes;
     if (machine.unified_memory)
         out.host_bytes += out.device_bytes + static_cast<double>(machine.gpu.context);
     return out;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <vector>
 
 #include "sim/plan/step_plan.h"
 #include "sim/simulate/operation_cost.h"
@@ -33,8 +35,20 @@ struct StepWork {
     void add(const StepWork& other, double times);
 };
 
-/// `demands` are operation_demands() of the same plan, machine and settings.
-StepWork step_work(const StepPlan& plan, const std::vector<FlowDemand>& demands,
+/// All that the work of a plan's step depends on but the machine, in little memory.
+struct StepOutline {
+    StepProgram kinds;                 ///< one operation of each that demand the same, unordered
+    std::vector<StepParts> parts;      ///< in which each of them may run
+    std::vector<std::uint32_t> order;  ///< the kind of each of the plan's operations
+    StepProgram rest;  ///< operations from the last compute of a step to the first of the next
+    std::vector<std::uint32_t> rest_order;    ///< and their kinds
+    double device_bytes = 0, host_bytes = 0;  ///< at their peaks, of memories that are apart
+};
+/// Precondition: the plan's waits are derived.
+StepOutline step_outline(const StepPlan& plan);
+
+/// `demands` are operation_demands() of the outline's kinds.
+StepWork step_work(const StepOutline& outline, const std::vector<FlowDemand>& demands,
                    const MachineSpec& machine);
 
 /// The share of its rate that each of StepWork::kLanes has while all of `active` run, whose rates

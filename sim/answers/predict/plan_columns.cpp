@@ -256,7 +256,8 @@ class MixProgram {
 }  // namespace
 
 Seconds PlanColumns::time_of(const Planned& one) const {
-    const StepWork work = step_work(one.plan, one.demands, machine_);
+    const StepOutline outline = step_outline(one.plan);
+    const StepWork work = step_work(outline, space_.demands(outline.kinds, one.training), machine_);
     const std::vector<MixColumn> none;
     MixProgram program(work, none, Quiet::little);
     program.add_times(machine_, one.training);

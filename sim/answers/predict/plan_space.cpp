@@ -29,7 +29,7 @@ bool PlanSpace::may_try(const HomeKind& kind) const {
 
 Planned PlanSpace::timeable(Planned one) const {
     derive_waits(one.plan);
-    one.demands = operation_demands(one.plan.program, machine_, one.training);
+    one.demands = demands(one.plan.program, one.training);
     return one;
 }
 
@@ -51,25 +51,63 @@ std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
     return out;
 }
 
+bool PlanSpace::keeps_rules(const TrainingSpec& training) const {
+    try {
+        check_training_spec(training);
+        check_plan_inputs(model_, machine_, training);
+        check_gpu_products(machine_, training);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+KnownPlans::Key PlanSpace::key(const TrainingSpec& training) const {
+    KnownPlans::Key out = option_values(training);
+    out.push_back(static_cast<double>(machine_.host.process_base));
+    return out;
+}
+
 std::optional<PlannedBytes> PlanSpace::bytes(const TrainingSpec& training,
                                              std::optional<Planned>& made) const {
     const auto [known, is_new] = bytes_.try_emplace(option_values(training));
-    if (is_new) {
-        made = planned(training);
-        if (made) known->second = {made->fits, made->spare_bytes};
-    }
-    return known->second;
+    if (!is_new) return known->second;
+    if (known_plans_ != nullptr)
+        if (const auto plan = known_plans_->find(key(training))) {
+            if (!keeps_rules(training)) return known->second;
+            Planned peaks;
+            peaks.training = training;
+            peaks.plan.memory = plan->peaks;
+            set_fit(peaks, Gaps::none);
+            return known->second = {peaks.fits, peaks.spare_bytes};
+        }
+    made = planned(training);
+    if (!made) return known->second;
+    if (known_plans_ != nullptr) known_plans_->add(key(training), {peaks_of(made->plan), {}});
+    return known->second = {made->fits, made->spare_bytes};
 }
 
 const std::optional<StepWork>& PlanSpace::work(const TrainingSpec& training) const {
     const auto [known, is_new] = work_.try_emplace(option_values(training));
     if (!is_new) return known->second;
+    const auto work_of = [&](const StepOutline& outline) {
+        return step_work(outline, demands(outline.kinds, training), machine_);
+    };
+    if (known_plans_ != nullptr)
+        if (const auto plan = known_plans_->find(key(training)); plan && plan->outline) {
+            if (keeps_rules(training)) known->second = work_of(*plan->outline);
+            return known->second;
+        }
     std::optional<Planned> made = planned(training);
     auto& bytes = bytes_[known->first];
     if (!made) return known->second;
     bytes = {made->fits, made->spare_bytes};
-    made = timeable(*std::move(made));
-    return known->second = step_work(made->plan, made->demands, machine_);
+    derive_waits(made->plan);
+    StepOutline outline = step_outline(made->plan);
+    known->second = work_of(outline);
+    if (known_plans_ != nullptr)
+        known_plans_->add(key(training), {peaks_of(made->plan), std::move(outline)});
+    return known->second;
 }
 
 void PlanSpace::lay_out(Planned& one) const {

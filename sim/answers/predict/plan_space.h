@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/answers/predict/known_plans.h"
 #include "sim/plan/step_plan.h"
 #include "sim/simulate/operation_cost.h"
 #include "sim/simulate/step_work.h"
@@ -43,7 +44,12 @@ class PlanSpace {
   public:
     PlanSpace(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
               const std::set<std::string>& fixed)
-        : model_(model), machine_(machine), asked_(asked), fixed_(fixed) {}
+        : model_(model),
+          machine_(machine),
+          asked_(asked),
+          fixed_(fixed),
+          kernel_costs_(machine.gpu),
+          known_plans_(asked.schedule->ours ? KnownPlans::of_thread() : nullptr) {}
 
     /// Whether plans fit only if they leave room (Fit::leaves_room).
     void leave_room(bool leave) { leave_room_ = leave, bytes_.clear(); }
@@ -74,8 +80,17 @@ class PlanSpace {
     /// found along a line, as memory grows almost so.
     Planned with_kept_layers(Planned low) const;
 
+    std::vector<FlowDemand> demands(const StepProgram& program,
+                                    const TrainingSpec& training) const {
+        return operation_demands(program, machine_, training, kernel_costs_);
+    }
+
   private:
     void set_fit(Planned& one, Gaps gaps) const;
+    /// Whether the training keeps the rules, on this machine, too.
+    bool keeps_rules(const TrainingSpec& training) const;
+    /// Of known_plans_. Our plan depends on nothing of the machine but the size of its process.
+    KnownPlans::Key key(const TrainingSpec& training) const;
 
     const ModelSpec& model_;
     const MachineSpec& machine_;
@@ -85,6 +100,8 @@ class PlanSpace {
     // What is known of plans, by the values of all options: a search asks again for many.
     mutable std::map<std::vector<double>, std::optional<PlannedBytes>> bytes_;
     mutable std::map<std::vector<double>, std::optional<StepWork>> work_;
+    mutable KernelCosts kernel_costs_;
+    KnownPlans* known_plans_;  ///< on all machines; null: only here
 };
 
 }  // namespace sluice

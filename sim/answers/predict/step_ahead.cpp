@@ -1,6 +1,7 @@
 #include "sim/answers/predict/step_ahead.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "sim/answers/predict/nearest_number.h"
@@ -52,8 +53,9 @@ class AheadSearch {
 
   private:
     Seconds time(const TrainingSpec& training, ClippedStep step) const {
-        return quick_step(plan_streamed(model_, machine_, training, step).step, machine_,
-                             training)
+        const StepPlan plan = plan_streamed(model_, machine_, training, step).step;
+        return quick_step(plan.program, space_.demands(plan.program, training), machine_, training,
+                          std::numeric_limits<Seconds>::infinity())
             .step;
     }
     Fit fit(const TrainingSpec& training) const {
@@ -140,7 +142,7 @@ std::optional<Seconds> step_ahead(const ModelSpec& model, const MachineSpec& mac
     if (!can_be_ahead(model, training)) return std::nullopt;
     const Seconds ahead =
         quick_step(plan_streamed(model, machine, training, ClippedStep::ahead).step, machine,
-                      training)
+                   training)
             .step;
     return is_worth(ahead, waits) ? std::optional(ahead) : std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "sim/answers/predict/known_plans.h"
 #include "sim/answers/search/advise_grid.h"
 #include "sim/answers/search/least_run.h"
 #include "sim/answers/search/ways_on_machine.h"
@@ -91,7 +92,9 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     if (!out_of_reach(question).empty()) return progress(machines.size(), machines.size());
     std::atomic<std::size_t> done = 0;
     progress(0, machines.size());
+    KnownPlans plans;
     in_threads(machines.size(), [&](std::size_t i) {
+        const KnownPlans::Scope scope(plans);
         ways_on_machine(question, asked, machines[i], found);
         progress(++done, machines.size());
     });
