@@ -163,7 +163,7 @@ class Kinds {
         for (const std::int32_t list : one.kernels) add(static_cast<std::uint64_t>(list));
         return out;
     }
-    /// What operation_demands() reads.
+    /// Compares all that operation_demands() reads.
     static bool demand_the_same(const Operation& a, const Operation& b) {
         const auto numbers = [](const Operation& one) {
             return std::tuple(one.lane.index(), one.micro_batches, one.kernel_runs,

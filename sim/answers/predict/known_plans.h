@@ -1,4 +1,4 @@
-// What is known of plans that differ between machines in nothing but their times? A choice of a
+// Which plans are known that differ between machines in nothing but their times? A choice of a
 // machine plans the same trainings of a model again for each.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// Of a plan, in little memory.
+/// A plan in little memory.
 struct KnownPlan {
     /// At its peaks: a buffer for each kind in each memory, and no operations.
     MemoryPlan peaks;

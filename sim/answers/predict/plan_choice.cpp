@@ -69,7 +69,9 @@ class PlanSearch {
     struct Frame {
         MemoryLimits limits;
         Seconds at_least;
-        /// Its base with choices of two that the mixture may take, and the least time with each.
+        std::shared_ptr<const PlanColumns> columns;
+        /// Its base with choices of two that the mixture may take, and the least time with each,
+        /// once it is one of the best.
         std::vector<std::pair<TrainingSpec, Seconds>> forms;
     };
 
@@ -139,8 +141,11 @@ class PlanSearch {
             return ++of_limit[frame.limits.host] > kMostFrames;
         });
         std::map<double, Seconds> best;
-        for (const Frame& frame : frames)
-            for (const auto& [form, at_least] : frame.forms) {
+        for (Frame& frame : frames)
+            for (auto& [form, at_least] : frame.forms) {
+                // Two choices may fit where the sum of their columns does not.
+                const auto with = frame.columns->solve_with(form, frame.limits);
+                at_least = with ? with->seconds : frame.at_least;
                 Seconds& least = best.try_emplace(frame.limits.host, kNever).first->second;
                 least = std::min(least, at_least);
             }
@@ -264,12 +269,8 @@ class PlanSearch {
                     (inputs_leave || amount.option == &training_option("resident_tables")))
                     for (std::size_t i = 0, count = forms.size(); i < count; ++i)
                         amount.option->set(forms.emplace_back(forms[i]), amount.one);
-            out.push_back({within, found->seconds, {}});
-            for (const TrainingSpec& form : forms) {
-                // Two choices may fit where the sum of their columns does not.
-                const auto with = columns->solve_with(form, within);
-                out.back().forms.emplace_back(form, with ? with->seconds : found->seconds);
-            }
+            out.push_back({within, found->seconds, columns, {}});
+            for (const TrainingSpec& form : forms) out.back().forms.emplace_back(form, kNever);
             return true;
         };
         add(all);

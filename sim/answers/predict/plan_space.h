@@ -68,7 +68,7 @@ class PlanSpace {
     /// training breaks a rule.
     std::optional<PlannedBytes> bytes(const TrainingSpec& training,
                                       std::optional<Planned>& made) const;
-    /// What the plan's lanes must do; it is made once.
+    /// The work of the plan's lanes; it is made once.
     const std::optional<StepWork>& work(const TrainingSpec& training) const;
     /// Whether it fits with these, too. Takes longer than the plan, so it is asked last.
     void lay_out(Planned& one) const;
@@ -89,7 +89,7 @@ class PlanSpace {
     void set_fit(Planned& one, Gaps gaps) const;
     /// Whether the training keeps the rules, on this machine, too.
     bool keeps_rules(const TrainingSpec& training) const;
-    /// Of known_plans_. Our plan depends on nothing of the machine but the size of its process.
+    /// For known_plans_: our plan depends on nothing of the machine but the size of its process.
     KnownPlans::Key key(const TrainingSpec& training) const;
 
     const ModelSpec& model_;
@@ -97,7 +97,7 @@ class PlanSpace {
     const TrainingSpec& asked_;
     const std::set<std::string>& fixed_;
     bool leave_room_ = false;
-    // What is known of plans, by the values of all options: a search asks again for many.
+    // Known of plans, by the values of all options: a search asks again for many.
     mutable std::map<std::vector<double>, std::optional<PlannedBytes>> bytes_;
     mutable std::map<std::vector<double>, std::optional<StepWork>> work_;
     mutable KernelCosts kernel_costs_;
