@@ -86,7 +86,7 @@ int train(const TrainFlags& flags) {
     check_fp8(read_training(plan), device);
     check_documents(model, read_training(plan), device);
     if (settings.out && !checkpoints) checkpoints.emplace(model, settings);
-    if (checkpoints) checkpoints->refuse_small_disk(read_training(plan).state_bytes);
+    if (checkpoints) checkpoints->refuse_small_disk(read_training(plan));
     plan = planned_run(std::move(plan), flags, device);
     const TrainingSpec training = read_training(plan);
     check_training(training, settings);

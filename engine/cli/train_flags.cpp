@@ -117,6 +117,9 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
         });
     add("--init-deviation", s.init_deviation, "standard deviation of initial weights")
         ->check(above_zero);
+    add_option(app, {"--adapter-alpha", "N", "Optimizer"}, s.adapter_alpha,
+               "adapters are scaled by alpha / rank [twice the rank]")
+        ->check(above_zero);
 }
 
 void add_run_flags(CLI::App& app, TrainFlags& flags) {

@@ -66,7 +66,10 @@ class Operands {
             // Copies of codes; powers of two change no bit of a product.
             if (product_.scale_a != nullptr) a.mul_(product_.scale_a->back);
             if (product_.scale_b != nullptr) b.mul_(product_.scale_b->back);
-            adds ? at::addmm_out(sum, sum, a, b) : at::mm_out(sum, a, b);
+            if (adds || product_.alpha != 1)
+                at::addmm_out(sum, sum, a, b, adds ? 1 : 0, product_.alpha);
+            else
+                at::mm_out(sum, a, b);
             adds = true;
         });
         if (product_.bias.present())

@@ -95,7 +95,7 @@ class CpuKernels : public Kernels {
             store(place, gradients.dx);
             sum.add_(gradients.dweight);
         });
-        store_or_add(view(dweight), sum, accumulate);
+        if (dweight.present()) store_or_add(view(dweight), sum, accumulate);
     }
 
     void head_norm(const AttentionShape& shape, Matrix qkv, Vector query_weight, Vector key_weight,
@@ -131,7 +131,8 @@ class CpuKernels : public Kernels {
                 store(part, gradients.dx);
                 sum.add_(gradients.dweight);
             });
-            store_or_add(view(first == 0 ? dquery_weight : dkey_weight), sum, accumulate);
+            const Vector& dweight = first == 0 ? dquery_weight : dkey_weight;
+            if (dweight.present()) store_or_add(view(dweight), sum, accumulate);
         }
     }
 
@@ -183,7 +184,8 @@ class CpuKernels : public Kernels {
         if (scale != nullptr) cpu::measure_fp8(product, scale);
     }
 
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes) override {
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes,
+                         Fp8Scale* scale) override {
         const Call call(threads_);
         require_gate_up(gate_up, dproduct);
         for_each_piece(
@@ -194,11 +196,12 @@ class CpuKernels : public Kernels {
                                           : fp32(view(out));
                 cpu::swiglu_backward(values, view(out), view(dproduct.row_range(begin, count)));
             });
+        if (scale != nullptr) cpu::measure_fp8(gate_up, scale);
     }
 
     void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
                              EightBits codes) override {
-        swiglu_backward(gate_up, dproduct, codes);
+        swiglu_backward(gate_up, dproduct, codes, nullptr);
         cast_fp8({gate_up, out.gradient, out.gradient_columns, out.gradient_scale});
         cast_fp8({dproduct, {}, out.product_columns, out.product_scale});
     }

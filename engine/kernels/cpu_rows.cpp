@@ -49,7 +49,7 @@ void swiglu_backward(const Tensor& gate_up, const Tensor& gradient, const Tensor
     // silu'(g) = sigmoid (1 + g (1 - sigmoid)).
     const Tensor slope = (g - silu).add_(1).mul_(sigmoid);
     const Tensor dgate = slope.mul_(dy).mul_(up);
-    const Tensor product = silu * up;
+    const Tensor product = at::silu(g) * up;  // to the bit as forward computes it
     store(gradient.narrow(1, width, width), silu * dy);
     store(gradient.narrow(1, 0, width), dgate);
     store(dproduct, product);

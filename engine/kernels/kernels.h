@@ -78,18 +78,18 @@ class Products {
   public:
     virtual ~Products() = default;
 
-    /// d = op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) if `accumulate` (d
-    /// fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and is
-    /// another matrix than d; bias has d.columns elements. Used for: y = x W^T + b; dx = dy W; dW =
-    /// dy^T x.
-    /// In FP8 both a and b have their scales, the product is a b^T (no other form has a kernel on
-    /// Hopper), and on the GPU sizes are multiples of 16.
+    /// d = alpha op(a) op(b) [+ addend] [+ bias on every row], or d += op(a) op(b) if `accumulate`
+    /// (d fp32). op(a) is (d.rows, k), op(b) is (k, d.columns). addend has d's shape and type and
+    /// is another matrix than d, or d; bias has d.columns elements. Used for: y = x W^T + b; dx =
+    /// dy W; dW = dy^T x. In FP8 both a and b have their scales, the product is a b^T (no other
+    /// form has a kernel on Hopper), and on the GPU sizes are multiples of 16.
     struct Product {
         Matrix d, a, b;
         Transpose transpose_a = Transpose::no, transpose_b = Transpose::no;
         Matrix addend = {};
         Vector bias = {};
         bool accumulate = false;
+        float alpha = 1;
         const Fp8Scale *scale_a = nullptr, *scale_b = nullptr;  ///< on the device
     };
     virtual void gemm(const Product& product) = 0;
@@ -102,7 +102,8 @@ class Kernels : public Products {
     virtual void rms_norm(Matrix y, Matrix x, Vector weight, float epsilon,
                           Fp8Scale* scale = nullptr) = 0;
     /// Given dy and x: dx = (add_to_dx ? dx : 0) + gradient with respect to x; dweight = sum over
-    /// rows of dy x / rms, added if dweight is fp32 and `accumulate`. dx may be x or dy.
+    /// rows of dy x / rms, added if dweight is fp32 and `accumulate`; it may be absent, here and
+    /// below. dx may be x or dy.
     virtual void rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix x, Vector weight,
                                    float epsilon, Vector dweight, bool accumulate) = 0;
 
@@ -139,8 +140,10 @@ class Kernels : public Products {
                         EightBits codes = {}) = 0;
     /// Overwrites gate_up by its gradient and the gradient of the product, `dproduct`, by the
     /// product: backward needs it after its gradient, and so reads gate and up only once. If
-    /// `codes` are present, gate and up are read from these.
-    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {}) = 0;
+    /// `codes` are present, gate and up are read from these. `scale`, of the gradient of gate and
+    /// up: see Fp8Cast::measured.
+    virtual void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {},
+                                 Fp8Scale* scale = nullptr) = 0;
     /// The codes that casts of these results would give, to the bit. The contents of gate_up and
     /// dproduct are not defined afterwards.
     virtual void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,

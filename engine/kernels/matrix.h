@@ -31,6 +31,13 @@ struct Matrix {
         part.rows = count;
         return part;
     }
+    /// Columns [begin, begin + count).
+    Matrix column_range(std::int64_t begin, std::int64_t count) const {
+        Matrix part = *this;
+        part.data = static_cast<char*>(data) + begin * bytes_of(type);
+        part.columns = count;
+        return part;
+    }
 };
 
 struct Vector {

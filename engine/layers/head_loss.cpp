@@ -35,7 +35,7 @@ void HeadLoss::run(Kernels& kernels, HeadWeights weights, Matrix hidden,
         kernels.rms_norm(normed, x, norm, epsilon_, scale_of_normed);
         linear(kernels, {}, {.y = logits, .x = {normed}, .weight = {projection}});
         kernels.cross_entropy(logits, targets + begin, scale, loss);
-        LinearBackward back(kernels, operands, {logits});
+        LinearBackward back(kernels, operands, {logits}, {}, !target.present());
         back.weight(target.matrix(projection_), {normed, scale_of_normed}, add);
         back.input(normed, for_gradient);
         kernels.rms_norm_backward(x, false, normed, x, norm, epsilon_, target.vector(norm_), add);

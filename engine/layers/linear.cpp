@@ -43,11 +43,13 @@ SwigluCodes take_swiglu_codes(Workspace& operands, std::int64_t tokens, std::int
 }
 
 void linear(Kernels& kernels, Workspace operands, const Linear& l) {
+    ProductAdapters adapters = l.adapters;
+    adapters.forward(kernels, l.y, l.x.values, l.addend);
     Kernels::Product product{.d = l.y,
                              .a = l.x.values,
                              .b = l.weight.values,
                              .transpose_b = Transpose::yes,
-                             .addend = l.addend,
+                             .addend = adapters.present() ? l.y : l.addend,
                              .bias = l.bias};
     if (operands.present()) {
         const CastOperand x = cast(kernels, operands, l.x, DType::e4m3, Orders::rows);
@@ -59,13 +61,20 @@ void linear(Kernels& kernels, Workspace operands, const Linear& l) {
 }
 
 /// Gradients have the wider range of e5m2.
-LinearBackward::LinearBackward(Kernels& kernels, Workspace operands, Operand dy)
+LinearBackward::LinearBackward(Kernels& kernels, Workspace operands, Operand dy,
+                               ProductAdapters adapters, bool frozen)
     : kernels_(kernels),
       operands_(operands),
-      dy_(operands.present() ? cast(kernels, operands_, dy, DType::e5m2, Orders::both)
-                             : CastOperand{dy.values, {}, nullptr}) {}
+      dy_(operands.present()
+              ? cast(kernels, operands_, dy, DType::e5m2, frozen ? Orders::rows : Orders::both)
+              : CastOperand{dy.values, {}, nullptr}),
+      adapters_(adapters) {
+    adapters_.begin_backward(kernels_, dy.values);
+}
 
 void LinearBackward::weight(Matrix dweight, Operand x, bool accumulate) {
+    adapters_.gradients(kernels_, x.values, accumulate);
+    if (!dweight.present()) return;
     if (!operands_.present())
         return kernels_.gemm({.d = dweight,
                               .a = dy_.rows,
@@ -85,13 +94,17 @@ void LinearBackward::weight(Matrix dweight, Operand x, bool accumulate) {
 }
 
 void LinearBackward::input(Matrix dx, Operand weight) {
-    if (!operands_.present()) return kernels_.gemm({.d = dx, .a = dy_.rows, .b = weight.values});
+    adapters_.input(kernels_, dx);
+    const Matrix addend = adapters_.present() ? dx : Matrix{};
+    if (!operands_.present())
+        return kernels_.gemm({.d = dx, .a = dy_.rows, .b = weight.values, .addend = addend});
     const Bytes mark = operands_.used();
     const CastOperand codes = cast(kernels_, operands_, weight, DType::e4m3, Orders::columns);
     kernels_.gemm({.d = dx,
                    .a = dy_.rows,
                    .b = codes.columns,
                    .transpose_b = Transpose::yes,
+                   .addend = addend,
                    .scale_a = dy_.scale,
                    .scale_b = codes.scale});
     operands_.rewind(mark);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/kernels/kernels.h"
+#include "engine/layers/adapters.h"
 #include "engine/layers/workspace.h"
 
 namespace sluice {
@@ -29,30 +30,35 @@ Operand cast_columns_once(Kernels& kernels, Workspace& operands, Operand in);
 /// Memory for the codes of SwiGLU's backward pass over `tokens`, taken from `operands`.
 SwigluCodes take_swiglu_codes(Workspace& operands, std::int64_t tokens, std::int64_t width);
 
-/// y = x W^T + addend + bias; the last two may be absent.
+/// y = x W^T + addend + bias + what adapters make of x; the last three may be absent.
 struct Linear {
     Matrix y;
     Operand x, weight;
     Matrix addend = {};
     Vector bias = {};
+    ProductAdapters adapters = {};
 };
 
 /// In FP8 if there is memory for `operands`. Scales are of whole tensors: x, W in e4m3, dy in e5m2.
 void linear(Kernels& kernels, Workspace operands, const Linear& l);
 
-/// Both gradients of a product, in any order; dy is cast once, at the beginning.
+/// Both gradients of a product, in any order; dy is cast once, at the beginning. Weights with
+/// adapters are frozen.
 class LinearBackward {
   public:
-    LinearBackward(Kernels& kernels, Workspace operands, Operand dy);
-    /// dW = dy^T x, added to dW if `accumulate`.
+    LinearBackward(Kernels& kernels, Workspace operands, Operand dy, ProductAdapters adapters = {},
+                   bool frozen = false);
+    /// dW = dy^T x, added to dW if `accumulate`, or the same of the adapters; nothing for frozen
+    /// weights without.
     void weight(Matrix dweight, Operand x, bool accumulate);
-    /// dx = dy W.
+    /// dx = dy W, with the part of the adapters.
     void input(Matrix dx, Operand weight);
 
   private:
     Kernels& kernels_;
     Workspace operands_;
     CastOperand dy_;
+    ProductAdapters adapters_;
 };
 
 }  // namespace sluice

@@ -18,8 +18,14 @@ RotaryShape rotary_shape(const RotarySpec& r) {
 
 /// One pass over the layer. Without memory for operands products are in bf16.
 struct TransformerLayer::Pass {
-    Pass(Kernels& kernels_, const LayerLayout& layout_, LayerWeights given, Workspace memory)
-        : kernels(kernels_), layout(layout_), weights(given), operands(memory) {
+    Pass(Kernels& kernels_, const LayerLayout& layout_, LayerWeights given, Workspace memory,
+         const LayerAdapters& adapters_, Workspace memory_of_adapters_)
+        : kernels(kernels_),
+          layout(layout_),
+          weights(given),
+          operands(memory),
+          adapters(adapters_),
+          memory_of_adapters(memory_of_adapters_) {
         if (!operands.present()) given.fp8 = {};
         qkv = given.take(layout.qkv), output = given.take(layout.output);
         gate_up = given.take(layout.gate_up), down = given.take(layout.down);
@@ -31,6 +37,8 @@ struct TransformerLayer::Pass {
     const LayerLayout& layout;  ///< of the weights
     LayerWeights weights;
     Workspace operands;
+    LayerAdapters adapters;
+    Workspace memory_of_adapters;
     Operand qkv, output, gate_up, down;
     /// Scales of tensors, found where these are written; null without FP8.
     Fp8Scale *attention_input = nullptr, *feed_forward_input = nullptr, *product = nullptr;
@@ -43,13 +51,23 @@ struct TransformerLayer::Pass {
             weight->measured = true;
         return later;
     }
+    /// `input`: where backward finds what A makes of x, or absent.
+    ProductAdapters adapters_of(const AdaptedMatrix& matrix, const Matrix& input) const {
+        if (!adapters.present()) return {};
+        return {adapters, adapters.layout->*matrix.places, memory_of_adapters, input};
+    }
     /// y = x W^T.
-    void linear(Matrix y, Operand x, const Operand& weight, Matrix addend = {},
-                Vector bias = {}) const {
+    void linear(Matrix y, Operand x, const Operand& weight, const ProductAdapters& adapted,
+                Matrix addend = {}, Vector bias = {}) const {
         if (weights.first && !weights.have_arrived() && weight.codes.scale != nullptr)
             kernels.cast_fp8(
                 {weight.values, weight.codes.rows, weight.codes.columns, weight.codes.scale});
-        sluice::linear(kernels, operands, {y, x, weight, addend, bias});
+        sluice::linear(kernels, operands, {y, x, weight, addend, bias, adapted});
+    }
+    /// The product whose y has the gradient dy.
+    LinearBackward backward_of(Workspace memory, const Operand& dy,
+                               const ProductAdapters& adapted) const {
+        return {kernels, memory, dy, adapted, adapters.present()};
     }
 };
 
@@ -73,8 +91,19 @@ Matrix TransformerLayer::hidden_matrix(Workspace& workspace, std::int64_t rows) 
     return workspace.matrix(type_, rows, hidden_);
 }
 
-LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory,
-                                        std::int64_t bits) const {
+AdaptedInputs TransformerLayer::take_inputs(const AdapterLayout& adapters,
+                                            Workspace& memory) const {
+    const auto take = [&](const MatrixAdapters& of) {
+        return take_adapted(memory, of, block_.tokens(), type_);
+    };
+    AdaptedInputs out;
+    out.qkv = take(adapters.qkv), out.output = take(adapters.output);
+    out.gate_up = take(adapters.gate_up), out.down = take(adapters.down);
+    return out;
+}
+
+LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory, std::int64_t bits,
+                                        const AdapterLayout* adapters) const {
     LayerActivations kept;
     if (recompute == Recompute::full) return kept;
     const std::int64_t tokens = block_.tokens();
@@ -87,6 +116,7 @@ LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory,
         kept.unnormed =
             memory.matrix(type_, tokens, attention_.query_width() + attention_.key_width());
     kept.residual = hidden_matrix(memory, tokens);
+    if (adapters != nullptr) kept.adapted = take_inputs(*adapters, memory);
     if (bits == 16) {
         kept.gate_up = memory.matrix(type_, tokens, 2 * intermediate_);
         return kept;
@@ -117,13 +147,15 @@ void TransformerLayer::attention_half(const Pass& pass, Matrix x, LayerActivatio
     Kernels& kernels = pass.kernels;
     take_absent(a, workspace);
     normed_input(pass, normed, x);
-    pass.linear(a.qkv, {normed, pass.attention_input}, pass.qkv, {}, pass.vector(&Of::qkv_bias));
+    pass.linear(a.qkv, {normed, pass.attention_input}, pass.qkv,
+                pass.adapters_of(kAdaptedQkv, a.adapted.qkv), {}, pass.vector(&Of::qkv_bias));
     if (head_norm_)
         kernels.head_norm(attention_, a.qkv, pass.vector(&Of::query_norm),
                           pass.vector(&Of::key_norm), epsilon_, a.unnormed);
     kernels.rotary(attention_, rotary_, a.qkv, false);
     if (fresh) kernels.attention(attention_, a.qkv, a.attention_output, a.statistics, a.documents);
-    pass.linear(a.residual, {a.attention_output}, pass.output, x);
+    pass.linear(a.residual, {a.attention_output}, pass.output,
+                pass.adapters_of(kAdaptedOutput, a.adapted.output), x);
 }
 
 /// Tensors of the feed-forward for some of the tokens.
@@ -131,6 +163,7 @@ struct TransformerLayer::Chunk {
     std::int64_t begin;  ///< first token
     Matrix residual, normed, product, gate_up;
     EightBits codes;
+    AdaptedInputs adapted;  ///< of gate, up and down
 };
 
 template <typename Use>
@@ -142,17 +175,24 @@ void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspac
         a.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
     for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
         const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
-        use(Chunk{begin, a.residual.row_range(begin, rows), normed.row_range(0, rows),
+        const auto adapted = [&](const Matrix& of) {
+            return of.present() ? of.row_range(begin, rows) : Matrix{};
+        };
+        use(Chunk{begin,
+                  a.residual.row_range(begin, rows),
+                  normed.row_range(0, rows),
                   product.row_range(0, rows),
                   scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows),
-                  a.gate_up_codes.rows_from(begin)});
+                  a.gate_up_codes.rows_from(begin),
+                  {{}, {}, adapted(a.adapted.gate_up), adapted(a.adapted.down)}});
     }
 }
 
 void TransformerLayer::forward(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
                                const LayerActivations& kept, Workspace workspace,
-                               Workspace operands) const {
-    const Pass pass(kernels, layout_of(weights), weights, operands);
+                               Workspace operands, const LayerAdapters& adapters) const {
+    const Pass pass(kernels, layout_of(weights), weights, operands, adapters,
+                    adapters.take_memory(workspace, block_.tokens(), type_));
     LayerActivations a = kept;
     if (!a.residual.present()) a.residual = hidden_matrix(workspace, block_.tokens());
     const Bytes half = workspace.used();
@@ -163,14 +203,16 @@ void TransformerLayer::forward(Kernels& kernels, const LayerWeights& weights, Ma
 
 void TransformerLayer::forward_again(Kernels& kernels, const LayerWeights& weights, Matrix x,
                                      Matrix y, const LayerActivations& kept, Workspace workspace,
-                                     Workspace operands) const {
-    const Pass pass(kernels, layout_of(weights), weights, operands);
+                                     Workspace operands, const LayerAdapters& adapters) const {
+    const Pass pass(kernels, layout_of(weights), weights, operands, adapters,
+                    adapters.take_memory(workspace, block_.tokens(), type_));
     LayerActivations a = kept;
     if (!a.residual.present()) {
         a.residual = hidden_matrix(workspace, block_.tokens());
         const Bytes half = workspace.used();
         if (kept.attention_output.present())
-            pass.linear(a.residual, {a.attention_output}, pass.output, x);
+            pass.linear(a.residual, {a.attention_output}, pass.output,
+                        pass.adapters_of(kAdaptedOutput, a.adapted.output), x);
         else
             attention_half(pass, x, a, hidden_matrix(workspace, block_.tokens()), true, workspace);
         workspace.rewind(half);
@@ -186,18 +228,21 @@ void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a,
         const Pass& now = c.begin == 0 ? pass : later;
         kernels.rms_norm(c.normed, c.residual, pass.vector(&Of::feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
-        now.linear(c.gate_up, {c.normed, pass.feed_forward_input}, now.gate_up);
+        now.linear(c.gate_up, {c.normed, pass.feed_forward_input}, now.gate_up,
+                   pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up));
         kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
         now.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, now.down,
-                   c.residual);
+                   pass.adapters_of(kAdaptedDown, c.adapted.down), c.residual);
     });
 }
 
 void TransformerLayer::backward(Kernels& kernels, const LayerWeights& weights,
                                 GradientTarget target, Matrix x, Matrix gradient,
                                 const LayerActivations& kept, Workspace workspace,
-                                Workspace operands) const {
-    const Pass pass(kernels, layout_of(weights), weights, operands);
+                                Workspace operands, const LayerAdapters& adapters) const {
+    const Pass pass(kernels, layout_of(weights), weights, operands, adapters,
+                    adapters.take_memory(workspace, block_.tokens(), type_));
+    if (adapters.present()) target = {.accumulate = adapters.gradient.accumulate};
     LayerActivations a = kept;
     if (!kept.qkv.present()) {
         a.residual = hidden_matrix(workspace, block_.tokens());
@@ -205,6 +250,10 @@ void TransformerLayer::backward(Kernels& kernels, const LayerWeights& weights,
             a.unnormed = workspace.matrix(type_, block_.tokens(),
                                           attention_.query_width() + attention_.key_width());
         take_absent(a, workspace);
+    }
+    if (adapters.present() && !kept.adapted.present()) {
+        a.adapted = take_inputs(*adapters.layout, workspace);
+        a.adapted.down = {};  // forward does not run so far again
     }
     const Bytes kept_end = workspace.used();
     Matrix normed;
@@ -234,25 +283,31 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         const bool add = target.accumulate || c.begin > 0;
         const Operand input{c.normed, pass.feed_forward_input};
         Operand product{c.product}, gate_up{c.gate_up};
+        const ProductAdapters gate_up_adapters =
+            pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up);
         Workspace operands = pass.operands;
         kernels.rms_norm(c.normed, c.residual, norm, epsilon_, input.scale);
-        if (!a.gate_up.present() && !c.codes.present()) pass.linear(c.gate_up, input, pass.gate_up);
+        if (!a.gate_up.present() && !c.codes.present())
+            pass.linear(c.gate_up, input, pass.gate_up, gate_up_adapters);
         // Gradients overwrite gate and up, and the norm; that of the product makes room for the
-        // product again.
-        const SwigluCodes codes = operands.present()
-                                      ? take_swiglu_codes(operands, dy.rows, intermediate_)
-                                      : SwigluCodes{};
-        LinearBackward down(kernels, operands, {dy});
+        // product again. Adapters read both in bf16, and frozen weights no codes of the product.
+        const bool writes_codes = operands.present() && !pass.adapters.present();
+        const SwigluCodes codes =
+            writes_codes ? take_swiglu_codes(operands, dy.rows, intermediate_) : SwigluCodes{};
+        LinearBackward down =
+            pass.backward_of(operands, {dy}, pass.adapters_of(kAdaptedDown, c.adapted.down));
         down.input(c.product, pass.down);
-        if (operands.present()) {
+        if (writes_codes) {
             kernels.swiglu_backward_fp8(c.gate_up, c.product, codes, c.codes);
             product.codes = {.columns = codes.product_columns, .scale = codes.product_scale};
             gate_up.codes = {codes.gradient, codes.gradient_columns, codes.gradient_scale};
         } else {
-            kernels.swiglu_backward(c.gate_up, c.product, c.codes);
+            if (operands.present())
+                gate_up.scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
+            kernels.swiglu_backward(c.gate_up, c.product, c.codes, gate_up.scale);
         }
         down.weight(target.matrix(layout_.down), product, add);
-        LinearBackward up(kernels, operands, gate_up);
+        LinearBackward up = pass.backward_of(operands, gate_up, gate_up_adapters);
         up.weight(target.matrix(layout_.gate_up), input, add);
         up.input(c.normed, pass.gate_up);
         kernels.rms_norm_backward(dy, true, c.normed, c.residual, norm, epsilon_,
@@ -274,7 +329,8 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
                             ? a.qkv
                             : workspace.matrix(type_, tokens, attention_.qkv_width());
     void* const sums = workspace.take(kernels.attention_workspace_bytes(attention_, a.documents));
-    LinearBackward output(kernels, pass.operands, {gradient});
+    LinearBackward output = pass.backward_of(pass.operands, {gradient},
+                                             pass.adapters_of(kAdaptedOutput, a.adapted.output));
     output.weight(target.matrix(layout_.output), {a.attention_output}, add);
     output.input(doutput, pass.output);
     kernels.attention_backward(attention_, a.qkv, a.attention_output, a.statistics, doutput, dqkv,
@@ -284,9 +340,10 @@ void TransformerLayer::attention_backward(const Pass& pass, GradientTarget targe
         kernels.head_norm_backward(
             attention_, dqkv, a.unnormed, pass.vector(&Of::query_norm), pass.vector(&Of::key_norm),
             epsilon_, target.vector(layout_.query_norm), target.vector(layout_.key_norm), add);
-    if (layout_.qkv_bias.rows > 0)
+    if (layout_.qkv_bias.rows > 0 && target.present())
         kernels.bias_backward(target.vector(layout_.qkv_bias), dqkv, add);
-    LinearBackward qkv(kernels, pass.operands, {dqkv});
+    LinearBackward qkv =
+        pass.backward_of(pass.operands, {dqkv}, pass.adapters_of(kAdaptedQkv, a.adapted.qkv));
     if (!normed.present()) {
         normed = a.residual;
         normed_input(pass, normed, x);

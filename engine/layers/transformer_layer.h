@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/kernels/kernels.h"
+#include "engine/layers/adapters.h"
 #include "engine/layers/gradient_target.h"
 #include "engine/layers/layer_layout.h"
 #include "engine/layers/layer_weights.h"
@@ -25,6 +26,7 @@ struct LayerActivations {
     Matrix residual;              ///< (tokens, hidden)
     Matrix gate_up;               ///< (tokens, 2 x intermediate)
     EightBits gate_up_codes;      ///< in place of gate_up, with 8 bits a number
+    AdaptedInputs adapted;        ///< with adapters
 };
 
 /// One layer for one micro-batch.
@@ -37,23 +39,26 @@ class TransformerLayer {
     const LayerLayout& layout() const { return layout_; }
 
     /// The tensors that `recompute` keeps, taken from `memory`; gate and up with `bits` a number.
-    LayerActivations keep(Recompute recompute, Workspace& memory, std::int64_t bits = 16) const;
+    LayerActivations keep(Recompute recompute, Workspace& memory, std::int64_t bits = 16,
+                          const AdapterLayout* adapters = nullptr) const;
 
     /// y = layer(x); x and y are (tokens, hidden). Fills the present tensors of `kept`. Products
-    /// are in FP8 if there is memory for their `operands`, else in bf16.
+    /// are in FP8 if there is memory for their `operands`, else in bf16; those of adapters are in
+    /// bf16.
     void forward(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
-                 const LayerActivations& kept, Workspace workspace, Workspace operands = {}) const;
+                 const LayerActivations& kept, Workspace workspace, Workspace operands = {},
+                 const LayerAdapters& adapters = {}) const;
 
     /// y once more, given the same x and what forward() kept.
     void forward_again(Kernels& kernels, const LayerWeights& weights, Matrix x, Matrix y,
-                       const LayerActivations& kept, Workspace workspace,
-                       Workspace operands = {}) const;
+                       const LayerActivations& kept, Workspace workspace, Workspace operands = {},
+                       const LayerAdapters& adapters = {}) const;
 
     /// Given x and `gradient` (of y), makes the absent tensors of `kept` again, writes or adds the
-    /// weights' gradients, and overwrites `gradient` by the gradient of x.
+    /// weights' gradients, or those of adapters, and overwrites `gradient` by the gradient of x.
     void backward(Kernels& kernels, const LayerWeights& weights, GradientTarget target, Matrix x,
                   Matrix gradient, const LayerActivations& kept, Workspace workspace,
-                  Workspace operands = {}) const;
+                  Workspace operands = {}, const LayerAdapters& adapters = {}) const;
 
   private:
     struct Pass;
@@ -68,6 +73,7 @@ class TransformerLayer {
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
     /// q, k and v and attention's output, if `a` does not have them.
     void take_absent(LayerActivations& a, Workspace& workspace) const;
+    AdaptedInputs take_inputs(const AdapterLayout& adapters, Workspace& memory) const;
     void normed_input(const Pass& pass, Matrix normed, Matrix x) const;
     /// Up to the residual, with attention itself where it is `fresh`; absent tensors of `a` are
     /// taken from `workspace`.

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <initializer_list>
+#include <iterator>
 
+#include "engine/layers/adapters.h"
 #include "sim/base/mixed_bits.h"
 #include "sim/plan/schedules/streamed_buffers.h"
 
@@ -84,6 +88,40 @@ std::vector<NamedTensor> named_tensors(const ModelSpec& model) {
     return namer.take();
 }
 
+std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, std::int64_t rank) {
+    std::vector<NamedTensor> out;
+    const Sections sections{model.layer_count(), true};
+    const std::vector<std::int64_t> begins = adapter_begins(model, rank);
+    for (int layer = 0; layer < model.layer_count(); ++layer) {
+        const AdapterLayout l = adapter_layout(model, model.layer(layer), rank);
+        const auto add = [&](const MatrixAdapters& of, std::initializer_list<const char*> modules) {
+            const auto one = [&](const char* module, const char* part, const TensorPlace& place,
+                                 NamedTensor::Adapter which) {
+                NamedTensor& t = out.emplace_back();
+                t.name = fmt::format("base_model.model.model.layers.{}.{}.lora_{}.weight", layer,
+                                     module, part);
+                t.section = sections.adapters();
+                t.offset = begins[static_cast<std::size_t>(layer)] + place.offset;
+                t.shape = {place.rows, place.columns};
+                t.adapter = which;
+            };
+            TensorPlace a{of.a.offset, rank, of.a.columns};
+            for (const char* const module : modules) {
+                one(module, "A", a, NamedTensor::Adapter::a);
+                a.offset += a.elements();
+            }
+            std::size_t i = 0;
+            for (const char* const module : modules)
+                one(module, "B", of.b[i++], NamedTensor::Adapter::b);
+        };
+        add(l.qkv, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
+        add(l.output, {"self_attn.o_proj"});
+        add(l.gate_up, {"mlp.gate_proj", "mlp.up_proj"});
+        add(l.down, {"mlp.down_proj"});
+    }
+    return out;
+}
+
 std::int64_t NamedTensor::elements() const {
     std::int64_t product = 1;
     for (const std::int64_t length : shape) product *= length;
@@ -119,23 +157,27 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
 
 }  // namespace
 
-std::vector<std::int64_t> section_sizes(const ModelSpec& model) {
+std::vector<std::int64_t> section_sizes(const ModelSpec& model, std::int64_t adapter_rank) {
     std::vector<std::int64_t> sizes;
     for (int layer = 0; layer < model.layer_count(); ++layer)
         sizes.push_back(layer_layout(model, model.layer(layer)).size);
     sizes.push_back(head_layout(model).size);
     sizes.push_back(model.vocabulary * model.hidden);
+    if (adapter_rank > 0) sizes.push_back(adapter_begins(model, adapter_rank).back());
     return sizes;
 }
 
 ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                                const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
-                               Device& device)
-    : state_bytes_(blocks.front().state_bytes),
+                               Device& device, std::int64_t adapter_rank)
+    : layers_(model.layer_count()),
+      state_bytes_(blocks.back().state_bytes),
       pool_(pool),
       device_(device),
       staging_(staging),
       tensors_(named_tensors(model)) {
+    if (adapter_rank > 0)
+        std::ranges::move(adapter_tensors(model, adapter_rank), std::back_inserter(tensors_));
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         Section& section = sections_.emplace_back();
         section.block = blocks[i];
@@ -217,6 +259,7 @@ void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& 
 void ParameterStore::initialise(std::uint64_t seed, float deviation) {
     std::uint64_t before = 0;  // elements of the tensors before
     for (const NamedTensor& tensor : tensors_) {
+        if (tensor.adapter != NamedTensor::Adapter::no) continue;
         const float constant = tensor.is_norm ? 1.0F : 0.0F;
         const bool random = !tensor.is_norm && !tensor.is_bias;
         set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
@@ -225,6 +268,27 @@ void ParameterStore::initialise(std::uint64_t seed, float deviation) {
                 out[i] = random
                              ? deviation * normal_like(seed, first + static_cast<std::uint64_t>(i))
                              : constant;
+        });
+        before += static_cast<std::uint64_t>(tensor.elements());
+    }
+}
+
+void ParameterStore::initialise_adapters(std::uint64_t seed) {
+    // Other bits than initialise() draws.
+    constexpr std::uint64_t kOfAdapters = std::uint64_t{1} << 48;
+    std::uint64_t before = kOfAdapters;
+    for (const NamedTensor& tensor : tensors_) {
+        if (tensor.adapter == NamedTensor::Adapter::no) continue;
+        const float bound = tensor.adapter == NamedTensor::Adapter::a
+                                ? 1.0F / std::sqrt(static_cast<float>(tensor.shape.back()))
+                                : 0.0F;
+        set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
+            for (std::int64_t i = 0; i < count; ++i) {
+                constexpr float kHalf = 0x1p31F;
+                const std::uint64_t bits =
+                    mixed_bits(seed ^ mixed_bits(before + static_cast<std::uint64_t>(begin + i)));
+                out[i] = bound * (static_cast<float>(bits >> 32) - kHalf) / kHalf;
+            }
         });
         before += static_cast<std::uint64_t>(tensor.elements());
     }

@@ -21,6 +21,8 @@ struct NamedTensor {
     std::int64_t offset = 0;  ///< in the section, in elements
     std::vector<std::int64_t> shape;
     bool is_norm = false, is_bias = false;
+    enum class Adapter : std::uint8_t { no, a, b };
+    Adapter adapter = Adapter::no;
     std::int64_t elements() const;
 };
 
@@ -28,22 +30,28 @@ struct NamedTensor {
 /// threads of the pool.
 using MasterValues = std::function<void(std::int64_t begin, std::int64_t count, float* out)>;
 
-/// Sections: each layer, the head (output projection unless tied, final norm), the embedding. Each
-/// has one home, without a copy elsewhere: the device if it is resident, else host memory.
+/// Sections: each layer, the head (output projection unless tied, final norm), the embedding, the
+/// adapters if there are any. Each has one home, without a copy elsewhere: the device if it is
+/// resident, else host memory.
 class ParameterStore {
   public:
     /// `blocks`: one a section, zeros. Those `on_device` are read and written through `staging`,
     /// kStaging bytes of page-locked host memory, which may be null if there are none.
     ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                    const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
-                   Device& device);
+                   Device& device, std::int64_t adapter_rank = 0);
 
-    int layers() const { return static_cast<int>(sections_.size()) - 2; }
+    int layers() const { return layers_; }
     int head() const { return layers(); }
     int embedding() const { return layers() + 1; }
     int sections() const { return static_cast<int>(sections_.size()); }
 
+    /// Low-rank adapters alone are trained.
+    bool has_adapters() const { return sections() > embedding() + 1; }
+    int adapters() const { return embedding() + 1; }
+
     bool on_device(int section) const { return at(section).on_device; }
+    bool is_trained(int section) const { return block(section).is_trained(); }
     /// Points to the section's home.
     const ParameterBlock& block(int section) const { return at(section).block; }
     const std::vector<DecayRange>& decay_ranges(int section) const { return at(section).decay; }
@@ -62,6 +70,8 @@ class ParameterStore {
     /// Approximately normal values of standard deviation `deviation` for matrices, ones for norms,
     /// zeros for biases. They depend only on the seed, not on homes or the number of threads.
     void initialise(std::uint64_t seed, float deviation);
+    /// As peft does: A is uniform within 1 / sqrt(its columns), B is zero.
+    void initialise_adapters(std::uint64_t seed);
 
   private:
     struct Section {
@@ -71,7 +81,8 @@ class ParameterStore {
     };
     const Section& at(int section) const { return sections_[static_cast<std::size_t>(section)]; }
 
-    int state_bytes_;
+    int layers_;
+    int state_bytes_;  ///< of what is trained
     ThreadPool& pool_;
     Device& device_;
     char* staging_;  ///< for pieces of resident sections
@@ -81,9 +92,11 @@ class ParameterStore {
 };
 
 /// Parameters of each section, the gaps between tensors included.
-std::vector<std::int64_t> section_sizes(const ModelSpec& model);
+std::vector<std::int64_t> section_sizes(const ModelSpec& model, std::int64_t adapter_rank = 0);
 
 /// The tensors of a model in the order of its sections.
 std::vector<NamedTensor> named_tensors(const ModelSpec& model);
+/// Those of adapters in the order of their section, with the names of peft.
+std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, std::int64_t rank);
 
 }  // namespace sluice

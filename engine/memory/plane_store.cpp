@@ -65,36 +65,45 @@ char* PlaneStore::at(const BufferBlock& block) const {
 }
 
 ParameterBlock PlaneStore::parameters(const BufferBlocks& weights,
-                                      const BufferBlocks& states) const {
+                                      const BufferBlocks* states) const {
     ParameterBlock out;
     out.count = weights.front().bytes / kBf16;
-    out.state_bytes = plan_.shape.state_bytes;
+    out.state_bytes = states != nullptr ? plan_.shape.state_bytes : kFrozen.bytes;
     out.high = reinterpret_cast<std::uint16_t*>(at(weights.front()));
-    auto next = states.begin();
+    if (states == nullptr) return out;
+    auto next = states->begin();
     place_state(out, [&](Bytes) { return at(*next++); });
     return out;
 }
 
 std::vector<ParameterBlock> PlaneStore::sections() const {
     std::vector<ParameterBlock> out;
-    for (int section = 0; section < plan_.homes.sections.count(); ++section)
-        out.push_back(
-            plan_.homes.is_resident(section)
-                ? on_device(plan_.buffers.resident[index(section)])
-                : parameters(
-                      parts_.part(plan_.buffers.host_weights(plan_.homes, section), section),
-                      parts_.part(plan_.buffers.host_states(plan_.homes, section), section)));
+    const Placement& homes = plan_.homes;
+    for (int section = 0; section < homes.sections.count(); ++section) {
+        const bool trained = homes.is_trained(section);
+        if (homes.is_resident(section)) {
+            out.push_back(on_device(plan_.buffers.resident[index(section)], trained));
+            continue;
+        }
+        const BufferId weights = plan_.buffers.host_weights(homes, section);
+        out.push_back(parameters(
+            parts_.part(weights, section),
+            trained ? &parts_.part(plan_.buffers.host_states(homes, section), section) : nullptr));
+    }
     return out;
 }
 
 StoredSizes stored_sizes(const ModelSpec& model, const StreamedPlan& plan) {
-    StoredSizes out{section_sizes(model), {}, {}};
+    StoredSizes out{section_sizes(model, plan.shape.adapter_rank), {}, {}};
     for (int index = 0; index < model.layer_count(); ++index) {
         const LayerSpec& kind = model.layer(index);
         out.codes.push_back(coded_layout(layer_layout(model, kind)).size);
         const TransformerLayer layer(model, kind, plan.shape.micro_batch, activation_type(plan));
         Workspace endless = Workspace::endless();
-        layer.keep(plan.homes.recompute(index), endless, plan.homes.kept_bits(index));
+        const std::int64_t rank = plan.shape.adapter_rank;
+        const AdapterLayout adapters = adapter_layout(model, kind, rank);
+        layer.keep(plan.homes.recompute(index), endless, plan.homes.kept_bits(index),
+                   rank > 0 ? &adapters : nullptr);
         out.kept.push_back(endless.used());
     }
     return out;

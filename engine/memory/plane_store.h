@@ -43,9 +43,10 @@ class PlaneStore {
 
   private:
     static std::size_t index(BufferId id) { return static_cast<std::size_t>(id); }
-    ParameterBlock parameters(const BufferBlocks& weights, const BufferBlocks& states) const;
-    ParameterBlock on_device(BufferId id) const {
-        return parameters(parts_.part(id, 0), parts_.part(id, 1));
+    /// Without `states` they are frozen.
+    ParameterBlock parameters(const BufferBlocks& weights, const BufferBlocks* states) const;
+    ParameterBlock on_device(BufferId id, bool trained = true) const {
+        return parameters(parts_.part(id, 0), trained ? &parts_.part(id, 1) : nullptr);
     }
 
     const StreamedPlan& plan_;

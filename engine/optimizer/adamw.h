@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-/// A flat range of parameters. `state_bytes` is a row of kStatePrecisions. Masters of less than 32
-/// bits and moments of less than that are rounded stochastically.
+/// A flat range of parameters. `state_bytes` is a row of kStatePrecisions, or kFrozen. Masters of
+/// less than 32 bits and moments of less than that are rounded stochastically.
 struct ParameterBlock {
     std::uint16_t* high = nullptr;  ///< (count) bf16, master rounded to nearest
     /// (count) Master bits minus high << 16, as a signed number: all 16 bits of it, the upper 8, or
@@ -28,6 +28,7 @@ struct ParameterBlock {
     int state_bytes = 12;
 
     const StatePrecision& precision() const { return state_precision(state_bytes); }
+    bool is_trained() const { return precision().moment_bytes > 0; }
 };
 
 /// Sets the lower plane, if there is one, and the moments to take(bytes), one after another.
@@ -36,6 +37,7 @@ void place_state(ParameterBlock& block, Take take) {
     const auto [low, first, second, first_scale, second_scale] =
         block.precision().array_bytes(block.count);
     if (low > 0) block.low = take(low);
+    if (first == 0) return;
     block.first_moment = take(first);
     block.second_moment = take(second);
     if (first_scale == 0) return;

@@ -17,6 +17,8 @@ void ResidentSections::begin_gradients(int layer) {
 GradientRange ResidentSections::gradient(int section) const {
     if (section < store_.layers())
         return {.bf16 = static_cast<const std::uint16_t*>(buffers_.gradient_slab(section))};
+    if (store_.has_adapters() && section == store_.adapters())
+        return {.bf16 = static_cast<const std::uint16_t*>(buffers_.adapter_gradient())};
     const auto* const head = static_cast<const std::uint16_t*>(buffers_.head_weights());
     const bool tied = model_.tied_embeddings;
     if (section == store_.head())

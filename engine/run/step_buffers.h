@@ -42,6 +42,13 @@ class StepBuffers {
     bool holds_gradient(int layer) const {
         return ids_.held_gradients[static_cast<std::size_t>(layer)] != kNoBuffer;
     }
+    /// The gradient of all adapters: bf16, and its sums in fp32, or null if there are none.
+    void* adapter_gradient() const { return at(ids_.adapter_gradient); }
+    void* adapter_sums() const { return at(ids_.adapter_sums); }
+    /// Their weights on the device.
+    void* adapters() const {
+        return at(ids_.resident[static_cast<std::size_t>(homes_.sections.adapters())]);
+    }
     /// In fp32; null: none are kept.
     void* gradient_sums(int layer) const {
         return at(ids_.gradient_sums[static_cast<std::size_t>(layer)]);

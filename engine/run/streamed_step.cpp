@@ -8,6 +8,7 @@
 
 #include "engine/optimizer/learning_rate.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/sizes.h"
 
 namespace sluice {
 namespace {
@@ -17,6 +18,22 @@ std::vector<TransformerLayer> layer_kinds(const ModelSpec& model, TokenBlock blo
     std::vector<TransformerLayer> kinds;
     for (const LayerSpec& kind : model.kinds) kinds.emplace_back(model, kind, block, activations);
     return kinds;
+}
+
+std::vector<AdapterLayout> adapter_layouts(const ModelSpec& model, std::int64_t rank) {
+    std::vector<AdapterLayout> out;
+    if (rank > 0)
+        for (const LayerSpec& kind : model.kinds) out.push_back(adapter_layout(model, kind, rank));
+    return out;
+}
+
+/// The operation in which the norm of the gradients becomes known.
+OperationId norm_known(const StepProgram& program) {
+    for (const OperationKind kind :
+         {OperationKind::clip_gradients, OperationKind::scatter_embeddings})
+        for (const Operation& op : program.operations)
+            if (op.kind == kind) return find_operation(program, kind, kEmbeddingLayer);
+    throw InternalError("the plan has no operation in which the norm becomes known");
 }
 
 int count_embedding_updates(const StepProgram& program) {
@@ -52,7 +69,7 @@ void for_each_micro_batch(const Operation& op, Work work) {
 StreamedStep::StreamedStep(const ModelSpec& model, const StreamedPlan& plan,
                            const PlaneStore& planes, ParameterStore& store,
                            const StepBuffers& buffers, Device& device, ThreadPool& pool,
-                           LaneChoice choose)
+                           LaneChoice choose, float adapter_scale)
     : model_(model),
       shape_(plan.shape),
       program_(plan.step.program),
@@ -62,17 +79,19 @@ StreamedStep::StreamedStep(const ModelSpec& model, const StreamedPlan& plan,
       device_(device),
       pool_(pool),
       kinds_(layer_kinds(model, shape_.micro_batch, activation_type(plan))),
+      adapter_scale_(adapter_scale),
+      adapter_kinds_(adapter_layouts(model, shape_.adapter_rank)),
+      adapter_begins_(adapter_begins(model, shape_.adapter_rank)),
       head_(model, shape_.loss_chunk_tokens),
       buffers_(buffers),
       codes_(model, plan, planes, store, pool),
       resident_(model, store, device, buffers),
       rows_(pool, store.block(store.embedding()), model.vocabulary, model.hidden, shape_.tokens(),
             buffers_.row_sums()),
-      norm_known_(find_operation(
-          program_,
-          resident_embedding() ? OperationKind::clip_gradients : OperationKind::scatter_embeddings,
-          kEmbeddingLayer)),
-      first_rows_(find_operation(program_, OperationKind::update, kEmbeddingLayer)),
+      norm_known_(norm_known(program_)),
+      first_rows_(store_.has_adapters()
+                      ? -1
+                      : find_operation(program_, OperationKind::update, kEmbeddingLayer)),
       updates_ahead_(sections_ahead()),
       other_rows_later_(count_embedding_updates(program_) > 1),
       runner_(
@@ -176,8 +195,8 @@ const TransformerLayer& StreamedStep::layer(int index) const {
 LayerActivations StreamedStep::kept(const Operation& op, int index, std::int64_t j,
                                     std::int64_t step) const {
     Workspace memory = buffers_.kept(op, index, j);
-    LayerActivations result =
-        layer(index).keep(homes_.recompute(index), memory, homes_.kept_bits(index));
+    LayerActivations result = layer(index).keep(homes_.recompute(index), memory,
+                                                homes_.kept_bits(index), adapter_layout_of(index));
     const std::vector<Documents>& documents = states_[static_cast<std::size_t>(step % 2)].documents;
     if (!documents.empty()) result.documents = documents[static_cast<std::size_t>(j)];
     return result;
@@ -205,10 +224,36 @@ std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_
 
 void StreamedStep::forward(const Operation& op, std::int64_t j, std::int64_t step) {
     if (op.layer == 0 && j == 0) device_.kernels().fill_zero(buffers_.sums(), sizeof(StepSums));
-    layer(op.layer).forward(device_.kernels(), buffers_.weights(op.layer, j == 0),
+    layer(op.layer).forward(device_.kernels(), weights(op.layer, j == 0, step),
                             buffers_.hidden(op.layer, j), buffers_.hidden(op.layer + 1, j),
                             kept(op, op.layer, j, step), buffers_.forward_workspace(),
-                            buffers_.layer_operands());
+                            buffers_.layer_operands(), adapters(op.layer, j));
+}
+
+/// Scales and codes of frozen weights, which the first pass finds, hold for all steps.
+LayerWeights StreamedStep::weights(int index, bool first, std::int64_t step) const {
+    return buffers_.weights(index, first && (step == 0 || !store_.has_adapters()));
+}
+
+const AdapterLayout* StreamedStep::adapter_layout_of(int index) const {
+    if (adapter_kinds_.empty()) return nullptr;
+    return &adapter_kinds_[kind_of(model_, index)];
+}
+
+LayerAdapters StreamedStep::adapters(int index, std::int64_t j) const {
+    if (adapter_kinds_.empty()) return {};
+    const auto i = static_cast<std::size_t>(index);
+    const std::int64_t begin = adapter_begins_[i];
+    const auto part = [&](void* all, DType type) -> void* {
+        return static_cast<char*>(all) + begin * bytes_of(type);
+    };
+    const bool summed = buffers_.adapter_sums() != nullptr;
+    const DType type = summed ? DType::fp32 : DType::bf16;
+    void* const gradient = summed ? buffers_.adapter_sums() : buffers_.adapter_gradient();
+    return {adapter_layout_of(index),
+            part(buffers_.adapters(), DType::bf16),
+            adapter_scale_,
+            {part(gradient, type), type, j > 0}};
 }
 
 void StreamedStep::loss(std::int64_t j, std::int64_t step) {
@@ -217,7 +262,7 @@ void StreamedStep::loss(std::int64_t j, std::int64_t step) {
     head_.run(device_.kernels(), head_weights(), hidden, buffers_.targets() + j * hidden.rows,
               state(step).loss_scale, &buffers_.sums()->loss, target, buffers_.logits(),
               buffers_.head_operands());
-    if (j + 1 < shape_.micro_batches) return;
+    if (j + 1 < shape_.micro_batches || !target.present()) return;
     for (const TensorPlace& place : {head_.projection(), head_.norm()})
         finish_gradients(vector_at(buffers_.head_weights(), DType::bf16, place).data,
                          vector_at(buffers_.head_gradient_sums(), DType::fp32, place).data,
@@ -233,6 +278,7 @@ void StreamedStep::finish_gradients(void* out, void* sums, std::int64_t elements
 }
 
 GradientTarget StreamedStep::gradient_target(int index, std::int64_t j) const {
+    if (!store_.is_trained(index)) return {};
     void* const sums = buffers_.gradient_sums(index);
     if (sums == nullptr) return {buffers_.gradient_slab(index), DType::bf16, false};
     return {sums, DType::fp32, j > 0};
@@ -244,14 +290,21 @@ void StreamedStep::backward(const Operation& op, std::int64_t j, std::int64_t st
         const int below = op.layer - 1;
         layer(below).forward_again(device_.kernels(), buffers_.weights(below, false),
                                    buffers_.hidden(below, j), input, kept(op, below, j, step),
-                                   buffers_.backward_workspace(), buffers_.layer_operands());
+                                   buffers_.backward_workspace(), buffers_.layer_operands(),
+                                   adapters(below, j));
     }
     if (j == 0) resident_.begin_gradients(op.layer);
-    layer(op.layer).backward(device_.kernels(), buffers_.weights(op.layer, false),
-                             gradient_target(op.layer, j), input,
-                             buffers_.hidden(store_.layers(), j), kept(op, op.layer, j, step),
-                             buffers_.backward_workspace(), buffers_.layer_operands());
+    layer(op.layer).backward(
+        device_.kernels(), buffers_.weights(op.layer, false), gradient_target(op.layer, j), input,
+        buffers_.hidden(store_.layers(), j), kept(op, op.layer, j, step),
+        buffers_.backward_workspace(), buffers_.layer_operands(), adapters(op.layer, j));
     if (j + 1 < shape_.micro_batches) return;
+    if (store_.has_adapters()) {
+        if (op.layer == 0)
+            finish_gradients(buffers_.adapter_gradient(), buffers_.adapter_sums(),
+                             adapter_begins_.back());
+        return;
+    }
     finish_gradients(buffers_.gradient_slab(op.layer), buffers_.gradient_sums(op.layer),
                      layer(op.layer).layout().size);
 }
@@ -389,12 +442,12 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     if (!s.outcome.finite) return;
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
     // Else updates may be at work.
-    if (homes_.update(store_.head()).after_norm && !s.evaluates && !s.outcome.ahead)
+    if (homes_.updates_after_norm() && !s.evaluates && !s.outcome.ahead)
         s.outcome.skipped =
             s.outcome.loss > limits_.loss || s.outcome.gradient_norm > limits_.gradient_norm;
-    if (s.pass == UpdatePass::redo || shape_.clipping == Clipping::off) return;
+    if (s.evaluates || s.pass == UpdatePass::redo || shape_.clipping == Clipping::off) return;
     s.outcome.clip_factor = clip_factor(s.outcome.gradient_norm, max_norm_).value_or(1);
-    if (!homes_.update(store_.head()).after_norm) return;
+    if (!homes_.updates_after_norm()) return;
     s.outcome.corrected = s.outcome.ahead && s.outcome.clip_factor != 1;
     s.adam.gradient_scale = static_cast<float>(s.outcome.clip_factor);
     // Their states leave the device on another lane, later.

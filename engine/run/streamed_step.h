@@ -48,9 +48,10 @@ struct StepOutcome {
 class StreamedStep {
   public:
     /// All arguments must outlive it. `choose`: see LaneRunner.
+    /// Adapters are scaled by `adapter_scale`.
     StreamedStep(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
                  ParameterStore& store, const StepBuffers& buffers, Device& device,
-                 ThreadPool& pool, LaneChoice choose = {});
+                 ThreadPool& pool, LaneChoice choose = {}, float adapter_scale = 1);
 
     /// One step on `now`; `next` are the tokens of the next step. Returns when loss and norm are
     /// known; updates may continue until the next call or finish(). adam.gradient_scale is set
@@ -124,6 +125,9 @@ class StreamedStep {
     /// All of the gradient is known; rows_square: of its square what the host summed.
     void learn_norm(std::int64_t step, double rows_square);
     HeadWeights head_weights() const;
+    const AdapterLayout* adapter_layout_of(int layer) const;  ///< null: there are none
+    LayerAdapters adapters(int layer, std::int64_t j) const;
+    LayerWeights weights(int layer, bool first, std::int64_t step) const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
     GradientTarget gradient_target(int layer, std::int64_t j) const;
     LayerActivations kept(const Operation& op, int layer, std::int64_t j, std::int64_t step) const;
@@ -148,6 +152,9 @@ class StreamedStep {
     Device& device_;
     ThreadPool& pool_;
     std::vector<TransformerLayer> kinds_;
+    float adapter_scale_;
+    std::vector<AdapterLayout> adapter_kinds_;  ///< one a kind of layer; empty: there are none
+    std::vector<std::int64_t> adapter_begins_;
     HeadLoss head_;
     const StepBuffers& buffers_;
     StreamedCodes codes_;

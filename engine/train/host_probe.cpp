@@ -20,7 +20,7 @@ double median(std::vector<double> values) {
 std::vector<int> layers_on_host(const ParameterStore& store) {
     std::vector<int> out;
     for (int layer = 0; layer < store.layers(); ++layer)
-        if (!store.on_device(layer)) out.push_back(layer);
+        if (!store.on_device(layer) && store.is_trained(layer)) out.push_back(layer);
     return out;
 }
 

@@ -56,12 +56,12 @@ void check_numbers(const TensorView& tensor, std::int64_t begin, std::span<const
 }
 
 /// A checkpoint of this program has the checksums of its files beside them.
-void verify_weights(const Checkpoint& file, const ParameterStore& store) {
+void verify_weights(const Checkpoint& file, const std::vector<NamedTensor>& tensors) {
     const std::filesystem::path folder = std::filesystem::path(file.path()).parent_path();
     const std::string list = (folder / kChecksumsFile).string();
     if (!is_there(list)) return;
     std::unordered_set<std::string> read;
-    for (const NamedTensor& tensor : store.tensors()) read.insert(file.tensor(tensor.name).file);
+    for (const NamedTensor& tensor : tensors) read.insert(file.tensor(tensor.name).file);
     std::vector<FileChecksum> files = parse_checksums(read_text_file(list), list);
     std::erase_if(
         files, [&](const FileChecksum& f) { return !read.contains((folder / f.name).string()); });
@@ -83,10 +83,11 @@ void check_weights(const std::string& path, const ModelSpec& model) {
 }
 
 void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store) {
-    const Checkpoint file = open_weights(path, model, store.tensors());
+    const std::vector<NamedTensor> tensors = named_tensors(model);
+    const Checkpoint file = open_weights(path, model, tensors);
     check_tied_projection(file, model, std::string_view::npos);
-    verify_weights(file, store);
-    for (const NamedTensor& tensor : store.tensors()) {
+    verify_weights(file, tensors);
+    for (const NamedTensor& tensor : tensors) {
         const TensorView from = file.tensor(tensor.name);
         store.set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
             read_as_fp32(from, begin, count, out);

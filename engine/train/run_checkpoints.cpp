@@ -9,6 +9,7 @@
 #include "engine/data/files.h"
 #include "engine/train/progress.h"
 #include "sim/base/input_error.h"
+#include "sim/plan/sizes.h"
 
 namespace sluice {
 
@@ -42,17 +43,27 @@ void RunCheckpoints::judge_lost_records() const {
             *settings_.out, found, lost.front()));
 }
 
-void RunCheckpoints::refuse_small_disk(std::int64_t state_bytes) const {
+namespace {
+
+Bytes checkpoint_bytes(const ModelSpec& model, const TrainingSpec& training) {
+    const std::int64_t rank = training.adapter_rank;
+    const double trained = rank > 0 ? all_adapter_parameters(model, rank) : all_parameters(model);
+    return static_cast<Bytes>(trained) * training.state_bytes;
+}
+
+}  // namespace
+
+void RunCheckpoints::refuse_small_disk(const TrainingSpec& training) const {
     const TrainSettings& s = settings_;
     std::int64_t saves = s.save_every == 0 ? 1 : (s.steps - 1) / s.save_every + 1;
     if (s.save_best) saves += s.steps / s.validate_every;
-    sluice::refuse_small_disk(*s.out, total_parameters(model_) * state_bytes, saves,
+    sluice::refuse_small_disk(*s.out, checkpoint_bytes(model_, training), saves,
                               s.keep + (s.save_best ? 1 : 0));
 }
 
-void RunCheckpoints::measure_disk(std::int64_t state_bytes) {
+void RunCheckpoints::measure_disk(const TrainingSpec& training) {
     constexpr Bytes kMostOnTrial = Bytes{256} << 20;
-    const Bytes all = total_parameters(model_) * state_bytes, trial = std::min(all, kMostOnTrial);
+    const Bytes all = checkpoint_bytes(model_, training), trial = std::min(all, kMostOnTrial);
     const PartialFolder folder(*settings_.out, checkpoint_name(0));  // one that a kill may leave
     const std::string bytes(static_cast<std::size_t>(trial), 'x');
     const Seconds start = host_seconds();

@@ -26,10 +26,10 @@ class RunCheckpoints {
     /// be written, or checkpoints are there without --resume.
     RunCheckpoints(const ModelSpec& model, const TrainSettings& settings);
 
-    /// Throws InputError if the disk has too little room; `state_bytes` of a parameter.
-    void refuse_small_disk(std::int64_t state_bytes) const;
+    /// Throws InputError if the disk has too little room.
+    void refuse_small_disk(const TrainingSpec& training) const;
     /// Measures how fast the disk takes a checkpoint, for save_time().
-    void measure_disk(std::int64_t state_bytes);
+    void measure_disk(const TrainingSpec& training);
     /// The shortest time that a checkpoint took, or that the disk needs for one before the first;
     /// 0: not known. Precondition: none is being saved.
     Seconds save_time() const { return save_time_; }

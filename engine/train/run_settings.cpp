@@ -40,6 +40,10 @@ std::string shown(const Json& object, const std::string& key) {
 
 }  // namespace
 
+double adapter_alpha(const TrainSettings& settings, const TrainingSpec& training) {
+    return settings.adapter_alpha.value_or(2 * static_cast<double>(training.adapter_rank));
+}
+
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
     AdamWStep adam;
     adam.learning_rate = static_cast<float>(

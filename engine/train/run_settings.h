@@ -33,6 +33,8 @@ struct TrainSettings {
     double spike_deviations = 6;   ///< standard deviations above the mean from which on it is one
     std::uint64_t seed = 0;        ///< of initialisation, shuffling and stochastic rounding
     double init_deviation = 0.02;  ///< standard deviation of random weights
+    /// Results of adapters are scaled by alpha / rank; empty: alpha is twice the rank.
+    std::optional<double> adapter_alpha;
 
     std::vector<std::string> data;        ///< shards, texts, folders
     std::vector<std::string> validation;  ///< held-out data, as `data`; may be empty
@@ -59,6 +61,9 @@ struct TrainSettings {
     std::optional<std::string> host_memory;  ///< host memory, if the system reports a wrong size
     int cpu_threads = 0;  ///< of libtorch's operators on the CPU; 0: half the cores
 };
+
+/// Precondition: the training has adapters.
+double adapter_alpha(const TrainSettings& settings, const TrainingSpec& training);
 
 /// The optimizer's settings in `step`, counted from 1; without gradient scales.
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step);

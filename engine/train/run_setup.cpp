@@ -128,7 +128,7 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Ho
     const bool saves_within = (settings.save_every > 0 && settings.save_every < settings.steps) ||
                               (settings.save_best && settings.validate_every < settings.steps);
     if (!settings.out || !saves_within) return 0;
-    const Bytes needed = whole_snapshot_bytes(model, static_cast<int>(training.state_bytes));
+    const Bytes needed = whole_snapshot_bytes(model, training);
     if (settings.save_memory) return std::min(needed, *settings.save_memory);
     rlimit space{};  // it also counts what is mapped and never touched
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) return 0;
@@ -140,7 +140,8 @@ Bytes choose_save_memory(const TrainSettings& settings, const Fit& fit, const Ho
 }
 
 PlannedStep with_save_memory(PlannedStep plan, const TrainingSpec& training, Bytes bytes) {
-    const bool pinned = training.resident_layers > 0 || training.resident_head();
+    const bool pinned =
+        training.resident_layers > 0 || training.resident_head() || training.adapter_rank > 0;
     Peak& host = plan.fit.host().peak;
     host.bytes += bytes;
     const MemoryKind kind = pinned ? MemoryKind::pinned_buffers : MemoryKind::workspace;

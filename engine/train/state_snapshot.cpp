@@ -9,11 +9,15 @@
 
 namespace sluice {
 
-Bytes whole_snapshot_bytes(const ModelSpec& model, int state_bytes) {
+Bytes whole_snapshot_bytes(const ModelSpec& model, const TrainingSpec& training) {
     constexpr Bytes kMostPlanes = 5;  // of a section, beside its tensors' upper planes
-    Bytes bytes = 0, tensors = std::ssize(named_tensors(model));
-    for (const std::int64_t size : section_sizes(model)) {
-        bytes += size * state_bytes + 2 * kFp32 * (size / kMomentBlock + 1);
+    const std::int64_t rank = training.adapter_rank;
+    Bytes bytes = 0, tensors = rank > 0 ? std::ssize(adapter_tensors(model, rank))
+                                        : std::ssize(named_tensors(model));
+    std::vector<std::int64_t> sizes = section_sizes(model, rank);
+    if (rank > 0) sizes.erase(sizes.begin(), sizes.end() - 1);
+    for (const std::int64_t size : sizes) {
+        bytes += size * training.state_bytes + 2 * kFp32 * (size / kMomentBlock + 1);
         tensors += kMostPlanes;
     }
     return bytes + tensors * StateSnapshot::kPiece;

@@ -100,7 +100,7 @@ class StateSnapshot {
     Seconds held_ = 0;
 };
 
-/// Memory in which all of a model's state has room at once.
-Bytes whole_snapshot_bytes(const ModelSpec& model, int state_bytes);
+/// Memory in which all that is trained has room at once.
+Bytes whole_snapshot_bytes(const ModelSpec& model, const TrainingSpec& training);
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -122,6 +123,8 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
         record["updates_ahead"] = {{"allowed", state.ahead->allowed},
                                    {"calm_steps", state.ahead->calm_steps},
                                    {"corrected_steps_ago", state.ahead->corrected_ago}};
+    if (const auto& a = state.adapters)
+        record["adapters"] = {{"rank", a->rank}, {"alpha", a->alpha}, {"base", a->base}};
     record["settings"] = settings;
     record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
     return record.dump(2) + "\n";
@@ -162,12 +165,54 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
             state.recent.push_back({row[0], row[1]});
     state.divergence = read_divergence(record);
     if (const auto ahead = record.object_or_none("updates_ahead")) state.ahead = read_ahead(*ahead);
+    if (const auto adapters = record.object_or_none("adapters"))
+        state.adapters =
+            AdapterRecord{adapters->integer("rank", 1, kLargest),
+                          adapters->number("alpha", 0, kLargestLoss), adapters->text("base")};
     state.settings = json["settings"].dump();
     return state;
 }
 
-constexpr const char* kWeights = "model";
 constexpr const char* kOptimizer = "optimizer";
+constexpr const char* kAdapterConfigFile = "adapter_config.json";
+
+const char* weights_stem(const ParameterStore& store) {
+    return store.has_adapters() ? "adapter_model" : "model";
+}
+
+/// As peft writes it; `target_modules` from the names of tensors, ...q_proj.lora_A.weight.
+std::string adapter_config_text(const AdapterRecord& adapters, const ParameterStore& store) {
+    std::set<std::string> modules;
+    for (const NamedTensor& tensor : store.tensors()) {
+        if (tensor.adapter != NamedTensor::Adapter::a) continue;
+        const std::string path = tensor.name.substr(0, tensor.name.find(".lora_"));
+        modules.insert(path.substr(path.rfind('.') + 1));
+    }
+    nlohmann::ordered_json config{{"peft_type", "LORA"},
+                                  {"task_type", "CAUSAL_LM"},
+                                  {"base_model_name_or_path", nullptr},
+                                  {"r", adapters.rank},
+                                  {"lora_alpha", adapters.alpha},
+                                  {"lora_dropout", 0.0},
+                                  {"bias", "none"},
+                                  {"fan_in_fan_out", false},
+                                  {"inference_mode", true},
+                                  {"target_modules", modules}};
+    if (!adapters.base.empty()) config["base_model_name_or_path"] = adapters.base;
+    return config.dump(2) + "\n";
+}
+
+void refuse_other_adapters(const std::string& path, const TrainingState& state,
+                           const ParameterStore& store) {
+    if (state.adapters.has_value() == store.has_adapters()) return;
+    throw InputError(store.has_adapters()
+                         ? fmt::format("{}: all weights were trained, not adapters; leave "
+                                       "--adapter-rank out, or give another --out",
+                                       path)
+                         : fmt::format("{}: adapters of rank {} were trained; give --adapter-rank "
+                                       "{}, or another --out",
+                                       path, state.adapters->rank, state.adapters->rank));
+}
 
 /// Bytes on the disk, with room for headers, indices and texts.
 std::int64_t bytes_on_disk(const std::vector<StoredTensor>& weights,
@@ -207,9 +252,13 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         const auto write = [&](const char* file, const std::string& text) {
             files.push_back({file, write_output_file(path_in(folder.path(), file), text)});
         };
-        write(kConfigFile, config_with_rest(model, beside));
+        if (state.adapters)
+            write(kAdapterConfigFile, adapter_config_text(*state.adapters, store));
+        else
+            write(kConfigFile, config_with_rest(model, beside));
         for (const auto& [file, text] : beside.others) write(file.c_str(), text);
-        for (const auto& [stem, tensors] : {std::pair(kWeights, &weights), {kOptimizer, &rest}})
+        for (const auto& [stem, tensors] :
+             {std::pair(weights_stem(store), &weights), {kOptimizer, &rest}})
             for (FileChecksum& file : write_tensors(
                      folder.path(), stem, read ? read : reader_of(store), *tensors, kMaxShardBytes))
                 files.push_back(std::move(file));
@@ -266,9 +315,10 @@ TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
     refuse_missing_record(record);
     refuse_damage(folder);
     TrainingState state = read_training_record(record, model);
+    refuse_other_adapters(record, state, store);
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store, state.state_bytes);
-    const Checkpoint weights_file = open_tensors(folder, kWeights, weights);
+    const Checkpoint weights_file = open_tensors(folder, weights_stem(store), weights);
     const Checkpoint rest_file = open_tensors(folder, kOptimizer, rest);
     copy_tensors(weights_file, weights, store);
     if (state.state_bytes == store.state_bytes())

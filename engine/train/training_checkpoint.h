@@ -4,6 +4,9 @@
 //   out/step-00000030/config.json, model.safetensors (bf16: the upper planes) or shards with index
 //                     optimizer.safetensors or shards (lower planes, moments), training.json
 //                     checksums.xxh3 (of all others; `xxhsum --check` reads it)
+// A run that trains adapters writes adapter_config.json and adapter_model.safetensors, which peft
+// loads, in place of config.json and model.safetensors.
+//
 //   out/latest        the name of the newest whole checkpoint
 //   out/best          a link to the one with the lowest validation loss, with --save-best
 //
@@ -91,6 +94,16 @@ std::vector<std::int64_t> checkpoint_steps(const std::string& out);
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
                               std::int64_t in_doubt);
 
+/// Adapters, as peft names their settings, and the weights beside which they are trained.
+struct AdapterRecord {
+    std::int64_t rank = 0;
+    double alpha = 0;
+    std::string base = {};  ///< file or folder; "": random weights of the seed
+};
+inline float adapter_scale(const std::optional<AdapterRecord>& adapters) {
+    return adapters ? static_cast<float>(adapters->alpha / static_cast<double>(adapters->rank)) : 1;
+}
+
 /// Everything except parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done
@@ -107,6 +120,7 @@ struct TrainingState {
     std::vector<RecentStep> recent = {};           ///< those that spikes are compared with
     DivergenceMemory divergence = {};
     std::optional<AheadState> ahead = {};  ///< with --clipping auto
+    std::optional<AdapterRecord> adapters = {};
 };
 
 /// The first step whose checkpoint is not known to be good: a later step has to show it.

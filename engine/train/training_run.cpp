@@ -38,7 +38,7 @@ void WholeRun::prepare() {
         place_threads(host_facts_, device_facts_, host_bytes, pinned_bytes,
                       static_cast<int>(training_.optimizer_threads));
     if (settings_.grace) {
-        checkpoints_->measure_disk(training_.state_bytes);
+        checkpoints_->measure_disk(training_);
         const Seconds step = settings_.expected ? settings_.expected->step : 0;
         const std::vector<std::int64_t> steps = checkpoint_steps(*settings_.out);
         say(fmt::format("note: {}\n",
@@ -76,13 +76,13 @@ void WholeRun::allocate() {
     buffers_ = std::make_unique<StepBuffers>(model_, plan_, *planes_);
     store_ = std::make_unique<ParameterStore>(
         model_, planes_->sections(), plan_.homes.resident_sections(),
-        planes_->at(plan_.buffers.host.staging), *pool_, *device_);
+        planes_->at(plan_.buffers.host.staging), *pool_, *device_, training_.adapter_rank);
     if (settings_.expected && settings_.expected->rates)
         host_rates_ = rates_today(*settings_.expected->rates, *store_, *buffers_,
                                   planes_->at(plan_.buffers.host.gradients), *pool_, *device_);
     start_parameters();
     step_ = std::make_unique<StreamedStep>(model_, plan_, *planes_, *store_, *buffers_, *device_,
-                                           *pool_);
+                                           *pool_, LaneChoice(), adapter_scale(state_.adapters));
     step_->set_last_clip_factor(state_.clip_factor);
     if (checkpoints_) {
         saver_.emplace(*checkpoints_, *store_, save_memory_, *pool_, *device_);
@@ -112,6 +112,7 @@ void WholeRun::start_parameters() {
     state_.settings = settings_record(training_, settings_, *sampler_, data_);
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;
+        if (saved->adapters) continue_adapters(*saved->adapters);
         saved->plan = state_.plan;
         state_ = *std::move(saved);
         spikes_.continue_from(state_.recent);
@@ -129,11 +130,29 @@ void WholeRun::start_parameters() {
     }
     if (settings_.resume)
         say(fmt::format("no checkpoint in {}: starting from step 1\n", *settings_.out));
-    if (settings_.load) {
-        load_weights(*settings_.load, model_, *store_);
-    } else {
+    load_base(settings_.load);
+    if (!store_->has_adapters()) return;
+    store_->initialise_adapters(settings_.seed);
+    state_.adapters = {training_.adapter_rank, adapter_alpha(settings_, training_),
+                       settings_.load.value_or("")};
+}
+
+void WholeRun::load_base(const std::optional<std::string>& from) {
+    if (from)
+        load_weights(*from, model_, *store_);
+    else
         store_->initialise(settings_.seed, static_cast<float>(settings_.init_deviation));
-    }
+}
+
+/// The checkpoint has neither the frozen weights nor more than the adapters' own scale.
+void WholeRun::continue_adapters(AdapterRecord& saved) {
+    if (settings_.adapter_alpha.value_or(saved.alpha) != saved.alpha)
+        throw InputError(fmt::format(
+            "--adapter-alpha is {:g}, but {} was trained with {:g}, which scales what it learned; "
+            "leave it out",
+            *settings_.adapter_alpha, *settings_.out, saved.alpha));
+    if (settings_.load) saved.base = *settings_.load;
+    load_base(saved.base.empty() ? std::nullopt : std::optional(saved.base));
 }
 
 RunResult run_training(const ModelSpec& model, TrainingSpec training, const TrainSettings& settings,

@@ -25,6 +25,7 @@ Dtype moment_dtype(int bytes) {
 std::vector<StoredTensor> weight_tensors(const ParameterStore& store) {
     std::vector<StoredTensor> tensors;
     for (const NamedTensor& tensor : store.tensors()) {
+        if (!store.is_trained(tensor.section)) continue;
         std::uint16_t* const high = store.block(tensor.section).high + tensor.offset;
         tensors.push_back({{tensor.name, Dtype::bf16, tensor.shape},
                            tensor.section,
@@ -68,6 +69,7 @@ std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int sta
     std::vector<StoredTensor> tensors;
     for (int section = 0; section < store.sections(); ++section) {
         ParameterBlock block = store.block(section);
+        if (!block.is_trained()) continue;
         if (state_bytes != block.state_bytes) block = empty_block(block.count, state_bytes);
         std::ranges::move(section_tensors(section, block), std::back_inserter(tensors));
     }
@@ -162,7 +164,7 @@ class Piece {
 void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& store) {
     constexpr std::int64_t kPiece = 8192 * kMomentBlock;
     for (int section = 0; section < store.sections(); ++section) {
-        const std::int64_t all = store.block(section).count;
+        const std::int64_t all = store.is_trained(section) ? store.block(section).count : 0;
         for (std::int64_t begin = 0; begin < all; begin += kPiece) {
             const std::int64_t count = std::min(kPiece, all - begin);
             Piece found(section, begin, count, state_bytes);

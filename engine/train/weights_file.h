@@ -20,7 +20,8 @@ struct StoredTensor {
     std::byte* data = nullptr;  ///< in the section's home
 };
 
-/// The upper planes with Hugging Face's names, which transformers loads.
+/// The upper planes of what is trained, with Hugging Face's names, which transformers loads, or
+/// those of peft.
 std::vector<StoredTensor> weight_tensors(const ParameterStore& store);
 
 /// One tensor each for the other arrays of all sections: sections.0.low unless masters are bf16,

@@ -46,6 +46,9 @@ class WholeRun {
     /// saved first.
     void draw_next(std::int64_t step, const Batch& now, Batch& next);
     void start_parameters();
+    /// From a file or folder, or random ones.
+    void load_base(const std::optional<std::string>& from);
+    void continue_adapters(AdapterRecord& saved);
     /// The next batch. Throws InputError if the data are wrong, or others than at the start.
     Batch draw();
     /// Where the checkpoint does not say whether updates may begin before the norm is known.

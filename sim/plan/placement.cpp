@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/plan/homes/home_kind.h"
+#include "sim/specs/model/adapters.h"
 
 namespace sluice {
 
@@ -28,8 +29,9 @@ std::optional<KeptBesideVisit> Placement::kept_beside_visit(int layer) const {
 }
 
 Placement placement_of(const ModelSpec& model, const TrainingSpec& training, Form activations) {
-    Placement out(model.layer_count());
+    Placement out(model.layer_count(), training.adapter_rank > 0);
     out.activations = activations;
+    out.adapter_rank = training.adapter_rank;
     for (const HomeKind& kind : home_kinds()) kind.place(model, training, out);
     for (const HomeKind& kind : home_kinds())
         if (kind.finish != nullptr) kind.finish(model, training, out);
@@ -53,10 +55,12 @@ KeptBytes kept_bytes(const ModelSpec& model, const Placement& placement, int lay
     const ActivationBytes a = activation_bytes_per_token(model, model.layer(layer));
     if (!placement.keeps_everything(layer))
         return {placement.home(layer, Plane::kept_attention).exists() ? a.attention_output : 0};
+    const auto adapters =
+        static_cast<double>(kBf16 * placement.adapter_rank * adapted_modules(model.layer(layer)));
     if (placement.home(layer, Plane::kept_feed_forward).form == Form::bf16)
-        return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept};
+        return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept, adapters};
     const double others = a.feed_forward_kept - a.gate_up;
-    return {a.attention_kept, others + a.gate_up_8_bit, others};
+    return {a.attention_kept, others + a.gate_up_8_bit, others, adapters};
 }
 
 }  // namespace sluice

@@ -47,8 +47,9 @@ struct Home {
 };
 
 /// Who updates a section's parameters, and when. Else it is as soon as its gradients are complete.
+/// Nobody updates those that are frozen.
 struct Updater {
-    enum class By : std::uint8_t { cpu, gpu };
+    enum class By : std::uint8_t { cpu, gpu, none };
     By by = By::cpu;
     bool after_norm = false;      ///< of the gradients of all sections, which clips them
     bool beside_forward = false;  ///< of the next step, unless it waits for the norm
@@ -77,21 +78,27 @@ struct Visits {
 /// The homes of all planes of a model under one training. Sections as in `Sections`.
 class Placement {
   public:
-    explicit Placement(int layers = 0)
-        : sections{layers}, homes_(static_cast<std::size_t>(sections.count())) {}
+    explicit Placement(int layers = 0, bool adapted = false)
+        : sections{layers, adapted}, homes_(static_cast<std::size_t>(sections.count())) {}
 
     Home& home(int section, Plane plane) { return at(section).home[index(plane)]; }
     const Home& home(int section, Plane plane) const { return at(section).home[index(plane)]; }
     Updater& update(int section) { return at(section).update; }
     const Updater& update(int section) const { return at(section).update; }
 
-    /// Weights and states are on the device, which has their only copy.
+    /// It has states, which updates change; else its weights are frozen.
+    bool is_trained(int section) const { return home(section, Plane::states).exists(); }
+    /// Weights, and states if it has them, are on the device, which has their only copy.
     bool is_resident(int section) const { return home(section, Plane::weights).on_device(); }
     /// Whether each section is.
     std::vector<bool> resident_sections() const;
     /// Its states are on the host and come to the device, which updates them.
     bool is_visiting(int section) const {
         return !is_resident(section) && update(section).by == Updater::By::gpu;
+    }
+    /// Updates of all that is trained wait for the norm of the gradients.
+    bool updates_after_norm() const {
+        return update(sections.adapted ? sections.adapters() : sections.head()).after_norm;
     }
     /// Backward of the layer computes nothing again.
     bool keeps_everything(int layer) const {
@@ -122,6 +129,7 @@ class Placement {
     Sections sections;
     Visits visits;
     int kept_on_host = 0;  ///< layers whose kept tensors are there
+    std::int64_t adapter_rank = 0;
     /// The form of hidden states and of their kin: bf16, or fp32 on a processor.
     Form activations = Form::bf16;
     double activation_scale() const { return activations == Form::fp32 ? 2 : 1; }
@@ -152,7 +160,8 @@ TrainingSpec as_kept(const ModelSpec& model, const TrainingSpec& training);
 /// are not.
 struct KeptBytes {
     double attention = 0, feed_forward = 0, in_place = 0;
-    double all() const { return attention + feed_forward; }
+    double adapters = 0;
+    double all() const { return attention + feed_forward + adapters; }
 };
 KeptBytes kept_bytes(const ModelSpec& model, const Placement& placement, int layer);
 

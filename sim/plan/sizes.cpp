@@ -1,5 +1,7 @@
 #include "sim/plan/sizes.h"
 
+#include "sim/specs/model/adapters.h"
+
 namespace sluice {
 namespace {
 
@@ -10,6 +12,13 @@ namespace {
 constexpr std::int64_t kDefaultHostSlabs = 4;
 
 }  // namespace
+
+double all_adapter_parameters(const ModelSpec& model, std::int64_t rank) {
+    double all = 0;
+    for (int layer = 0; layer < model.layer_count(); ++layer)
+        all += static_cast<double>(adapter_parameters(model, model.layer(layer), rank));
+    return all;
+}
 
 double embedding_rows_in_use(const ModelSpec& model, const TrainingSpec& training) {
     return std::min(tokens(training),

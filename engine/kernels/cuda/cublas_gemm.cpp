@@ -263,7 +263,7 @@ void CublasGemm::run(const Kernels::Product& product) {
     if (product.bias.present())
         set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias.data);
     if (product.scale_a != nullptr) set_scales(operation, product);
-    const float alpha = 1;
+    const float alpha = product.alpha;
     const float beta = product.accumulate || product.addend.present() ? 1.0F : 0.0F;
     SLUICE_CHECK_CUBLAS(cublasLtMatmul(handle_, &operation, &alpha, product.b.data, &a,
                                        product.a.data, &b, &beta, added(product).data, &c,

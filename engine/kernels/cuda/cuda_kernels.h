@@ -63,7 +63,8 @@ class CudaKernels final : public Kernels {
                                            Documents documents = {}) override;
     void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale = nullptr,
                 EightBits codes = {}) override;
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {}) override;
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes = {},
+                         Fp8Scale* scale = nullptr) override;
     /// Leaves gate_up and dproduct as they are.
     void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
                              EightBits codes = {}) override;

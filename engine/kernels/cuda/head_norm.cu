@@ -211,8 +211,9 @@ void CudaKernels::head_norm_backward(const AttentionShape& shape, Matrix dqkv, M
                                      Vector dquery_weight, Vector dkey_weight, bool accumulate) {
     const char* const operation = "head_norm_backward";
     require(unnormed.present(), operation, "unnormed q and k");
-    require_gradient(operation, "dquery_weight", dquery_weight, shape.head_dim);
-    require_gradient(operation, "dkey_weight", dkey_weight, shape.head_dim);
+    for (const auto& [name, dweight] :
+         {std::pair{"dquery_weight", dquery_weight}, std::pair{"dkey_weight", dkey_weight}})
+        if (dweight.present()) require_gradient(operation, name, dweight, shape.head_dim);
     const bool aligned = check(operation, shape, dqkv, unnormed, query_weight, key_weight);
     for (const bool keys : {false, true}) {
         Heads in = heads_of(shape, keys, dqkv, unnormed, keys ? key_weight : query_weight, epsilon);
@@ -226,7 +227,8 @@ void CudaKernels::head_norm_backward(const AttentionShape& shape, Matrix dqkv, M
                                     : head_norm_backward_kernel<1, kMostHeadDim / kWarpThreads>;
         kernel<<<blocks, kThreads, 0, stream_>>>(in);
         SLUICE_CHECK_CUDA(cudaGetLastError());
-        sum_partials(stream_, in.dweight, parts, keys ? dkey_weight : dquery_weight, accumulate);
+        const Vector dweight = keys ? dkey_weight : dquery_weight;
+        if (dweight.present()) sum_partials(stream_, in.dweight, parts, dweight, accumulate);
     }
 }
 

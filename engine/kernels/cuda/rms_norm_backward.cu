@@ -161,7 +161,7 @@ void CudaKernels::rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix
     require_bf16(operation, "dx", dx, x.rows, x.columns);
     require_bf16(operation, "dy", dy, x.rows, x.columns);
     require_bf16(operation, "weight", weight, x.columns);
-    require_gradient(operation, "dweight", dweight, x.columns);
+    if (dweight.present()) require_gradient(operation, "dweight", dweight, x.columns);
     const bool aligned = rows_are_aligned(x) && rows_are_aligned(dx) && rows_are_aligned(dy) &&
                          is_aligned(weight.data);
     const RowLaunch launch = row_launch(x.columns, aligned);
@@ -187,7 +187,7 @@ void CudaKernels::rms_norm_backward(Matrix dx, bool add_to_dx, Matrix dy, Matrix
                                        : rms_norm_backward_any_kernel;
     kernel<<<blocks, launch.threads, 0, stream_>>>(in);
     SLUICE_CHECK_CUDA(cudaGetLastError());
-    sum_partials(stream_, partial, parts, dweight, accumulate);
+    if (dweight.present()) sum_partials(stream_, partial, parts, dweight, accumulate);
 }
 
 }  // namespace sluice

@@ -118,6 +118,8 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwigluArgumen
         gate_ups[v].load(in, place.row, place.column(v));
         gradients[v] = Packet<W>::load(in.product.row(place.row) + place.column(v));
     }
+    __shared__ unsigned parts[kMostWarps];
+    unsigned largest = 0;
 #pragma unroll
     for (int v = 0; v < kPackets; ++v) {
         if (place.column(v) >= in.width) continue;
@@ -126,17 +128,20 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(SwigluArgumen
         gradients[v].unpack(d);
         differentiate(g, u, d);
         Bf16* const gate = in.gate_up.row(place.row) + place.column(v);
-        Packet<W>::pack(g).store(gate);
-        Packet<W>::pack(u).store(gate + in.width);
+        const auto of_gate = Packet<W>::pack(g), of_up = Packet<W>::pack(u);
+        of_gate.store(gate);
+        of_up.store(gate + in.width);
+        largest = of_up.raise(of_gate.raise(largest));
         Packet<W>::pack(d).store(in.product.row(place.row) + place.column(v));
     }
+    raise(largest, in.gradient_scale, parts);
 }
 
 /// The arguments of a pass.
 struct Launch {
     const char* operation;
     Matrix gate_up, product;
-    Fp8Scale* product_scale;
+    Fp8Scale* scale;  ///< of the product, or of the gradient of gate and up
     EightBits codes;
 };
 
@@ -161,10 +166,10 @@ void launch(cudaStream_t stream, const Launch& of, void (*by_eight)(SwigluArgume
                              bf16_rows(product),
                              static_cast<int>(product.columns),
                              blocks_per_row,
-                             of.product_scale,
-                             nullptr,
+                             of.scale,
+                             of.scale,
                              of.codes};
-    clear_largest(of.product_scale, stream);
+    clear_largest(of.scale, stream);
     const unsigned blocks = grid_of(of.operation, product.rows * blocks_per_row);
     const auto kernel = aligned ? by_eight : by_one;
     kernel<<<blocks, kThreads, 0, stream>>>(in);
@@ -177,8 +182,9 @@ void CudaKernels::swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightB
     launch(stream_, {"swiglu", gate_up, product, scale, codes}, swiglu_kernel<8>, swiglu_kernel<1>);
 }
 
-void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes) {
-    launch(stream_, {"swiglu_backward", gate_up, dproduct, nullptr, codes},
+void CudaKernels::swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes,
+                                  Fp8Scale* scale) {
+    launch(stream_, {"swiglu_backward", gate_up, dproduct, scale, codes},
            codes.present() ? swiglu_backward_kernel<8, true> : swiglu_backward_kernel<8, false>,
            swiglu_backward_kernel<1, false>);
 }

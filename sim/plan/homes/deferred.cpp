@@ -14,6 +14,7 @@ void place_deferred(const ModelSpec&, const TrainingSpec& t, Placement& p) {
 
 /// The norm is known after the last gradient.
 std::optional<Refusal> deferred_rule(const TrainingSpec& t) {
+    if (auto why = trains_layers(t, "deferred_layers")) return why;
     if (t.clipping != Clipping::exact) return std::nullopt;
     return refused(t, "deferred_layers",
                    " with --clipping exact, which defers all updates; leave it out, or give "

@@ -12,6 +12,7 @@ void place_gradients(const ModelSpec& model, const TrainingSpec& t, Placement& p
     std::int32_t in_turn = 0, host_places = 0;
     std::vector<std::int32_t> slabs;  // on the host
     for (int section = 0; section < p.sections.count(); ++section) {
+        if (!p.is_trained(section)) continue;
         Updater& update = p.update(section);
         update.after_norm = t.updates_after_norm();
         update.may_be_ahead = t.clipping == Clipping::automatic && update.by == Updater::By::cpu &&

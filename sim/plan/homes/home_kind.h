@@ -51,9 +51,9 @@ struct HomeKind {
 
 /// The kinds, in the order in which they are placed. A kind is its file, which defines `HomeKind
 /// NAME_homes()`, and its row here.
-#define SLUICE_HOME_KINDS(row)                                                               \
-    row(resident) row(deferred) row(visiting) row(late_moments) row(streamed) row(gradients) \
-        row(inputs) row(kept) row(host_kept) row(kept_attention) row(coded)
+#define SLUICE_HOME_KINDS(row)                                                              \
+    row(resident) row(deferred) row(visiting) row(late_moments) row(streamed) row(adapters) \
+        row(gradients) row(inputs) row(kept) row(host_kept) row(kept_attention) row(coded)
 
 #define SLUICE_DECLARE_HOME_KIND(name) HomeKind name##_homes();
 SLUICE_HOME_KINDS(SLUICE_DECLARE_HOME_KIND)
@@ -75,7 +75,9 @@ Option layers_option(const char* before, const char* field, std::string brief,
 /// Those that are not resident: the most of a kind that is on the host.
 HomeKind::Most layers_on_host(const ModelSpec& model, const TrainingSpec& training);
 
-/// The rule of homes that need exact clipping.
+/// The rule of homes that say when layers are updated.
+std::optional<Refusal> trains_layers(const TrainingSpec& training, const char* field);
+/// The same of those that need exact clipping.
 std::optional<Refusal> clips_exactly(const TrainingSpec& training, const char* field);
 
 /// Whether `index` is one of `chosen` that are evenly spread over `all`.

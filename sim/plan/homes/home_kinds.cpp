@@ -36,7 +36,17 @@ HomeKind::Most layers_on_host(const ModelSpec& model, const TrainingSpec& traini
                                 model.layer_count(), training.resident_layers)};
 }
 
+std::optional<Refusal> trains_layers(const TrainingSpec& training, const char* field) {
+    if (training.adapter_rank == 0) return std::nullopt;
+    return refused(
+        training, field,
+        " with --adapter-rank {}, expected 0: frozen layers have no updates; leave one of "
+        "them out",
+        training.adapter_rank);
+}
+
 std::optional<Refusal> clips_exactly(const TrainingSpec& training, const char* field) {
+    if (auto why = trains_layers(training, field)) return why;
     if (training.updates_after_norm()) return std::nullopt;
     return refused(training, field,
                    " with --clipping {}, expected 0; leave it out, or give --clipping auto",

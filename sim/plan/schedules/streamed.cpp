@@ -76,7 +76,10 @@ class Streamed {
             loss();
             backward();
         }
-        resident(sections_.embedding()) ? embedding_on_device() : embedding_on_host();
+        if (frozen())
+            adapters();
+        else
+            resident(sections_.embedding()) ? embedding_on_device() : embedding_on_host();
         late_moments();
         declare_streamed_host_moments(model_, build_);
         if (t_.clipping == Clipping::speculative)
@@ -85,7 +88,8 @@ class Streamed {
                 std::move(homes_),
                 std::move(buffers_),
                 {t_.micro_batch_block(), t_.micro_batches(), of_a_pass_, t_.loss_chunk_tokens,
-                 static_cast<int>(t_.state_bytes), t_.clipping, t_.compute, t_.head_gradients}};
+                 static_cast<int>(t_.state_bytes), t_.adapter_rank, t_.clipping, t_.compute,
+                 t_.head_gradients}};
     }
 
   private:
@@ -98,10 +102,12 @@ class Streamed {
 
     bool resident(int section) const { return homes_.is_resident(section); }
     bool visiting(int layer) const { return homes_.is_visiting(layer); }
+    /// Adapters alone are trained.
+    bool frozen() const { return sections_.adapted; }
     const Home& home(int section, Plane plane) const { return homes_.home(section, plane); }
     double parameters(int layer) const { return parameters_[kind_of(model_, layer)]; }
     double head_buffer_bytes() const { return table_bytes(model_) + hidden_bytes(model_); }
-    bool updates_wait_for_norm() const { return homes_.update(sections_.head()).after_norm; }
+    bool updates_wait_for_norm() const { return homes_.updates_after_norm(); }
     /// The first layer whose states visit, and the one after the last.
     int visits_begin() const { return homes_.visits.first; }
     int visits_end() const { return homes_.visits.first + homes_.visits.count; }
@@ -175,6 +181,9 @@ class Streamed {
         if (resident(layer)) return reads(resident_buffer(layer));
         return reads(buffers_.weight_slots, home(layer, Plane::weights).device_place());
     }
+    BufferUse reads_adapters() const {
+        return frozen() ? reads(resident_buffer(sections_.adapters())) : BufferUse();
+    }
     BufferUse of_input(BufferUse::As as, int layer, const Group& group) const {
         return {as, input(layer), layer == 0 ? group.first : group.first % of_a_pass_, group.count};
     }
@@ -231,13 +240,18 @@ class Streamed {
     }
 
     void declare() {
-        kernels_ = declare_streamed_kernels(model_, t_, WeightCodes::first, build_);
+        // Scales and codes of frozen weights, which the first step finds, hold for all steps.
+        const auto in_a_step = [this](WeightCodes first) {
+            return frozen() ? after_first(first) : first;
+        };
+        kernels_ = declare_streamed_kernels(model_, t_, in_a_step(WeightCodes::first), build_);
         if (t_.weight_code_layers > 0)
             kernels_with_codes_ =
-                declare_streamed_kernels(model_, t_, WeightCodes::for_step, build_);
+                declare_streamed_kernels(model_, t_, in_a_step(WeightCodes::for_step), build_);
         if (t_.streams_codes())
             kernels_of_arrived_ = declare_streamed_kernels(model_, t_, WeightCodes::arrive, build_);
         head_kernels_ = declare_head_kernels(model_, t_, build_);
+        if (frozen()) adapter_kernels_ = declare_adapter_kernels(model_, t_, build_);
         if (resident(sections_.embedding()))
             embedding_kernels_ = declare_embedding_kernels(model_, t_, build_);
         buffers_ = declare_streamed_memory(model_, machine_, t_, homes_, build_);
@@ -334,7 +348,7 @@ class Streamed {
              layer + 1 < layers_ ? of_input(BufferUse::As::writes, layer + 1, group)
                                  : writes_hidden(group),
              of_kept(BufferUse::As::writes, Direction::forward, layer, group), reads_weights(layer),
-             reads(buffers_.documents),
+             reads_adapters(), reads(buffers_.documents),
              // The head's weights may arrive while the last layers in slots run.
              layer >= layers_ - static_cast<int>(t_.buffer_depth) ? streamed_head() : kNoBuffer,
              layer == 0 && group.first == 0 ? writes(buffers_.sums) : BufferUse()});
@@ -362,21 +376,22 @@ class Streamed {
     void loss() {
         for (const Group& group :
              groups([&](std::int32_t j) { return !last_pass() || j + 1 < end(); })) {
-            Operation op =
-                gpu_operation(head_kernels_.loss,
-                              {writes_hidden(group), writes(buffers_.head_weights),
-                               writes(buffers_.logits), writes(buffers_.head_gradient),
-                               reads(buffers_.targets), reads(resident_buffer(sections_.head()))});
+            Operation op = gpu_operation(
+                head_kernels_.loss,
+                {writes_hidden(group),
+                 frozen() ? reads(buffers_.head_weights) : writes(buffers_.head_weights),
+                 writes(buffers_.logits), writes(buffers_.head_gradient), reads(buffers_.targets),
+                 reads(resident_buffer(sections_.head()))});
             set_micro_batches(op, group);
             if (model_.tied_embeddings)
                 op.uses.push_back(reads(resident_buffer(sections_.embedding())));
             // The last copies out of the two inputs in turn may still run.
             if (group.first == 0 && homes_.input_leaves(layers_ - 1))
                 op = also_using(std::move(op), {input(0), input(std::min(1, layers_ - 1))});
-            if (ends_step(group)) op.kernels.push_back(head_kernels_.finish_gradients);
+            if (ends_step(group) && !frozen()) op.kernels.push_back(head_kernels_.finish_gradients);
             build_.add(OperationKind::loss, layers_, std::move(op));
         }
-        if (!last_pass()) return;
+        if (!last_pass() || frozen()) return;
         if (!resident(sections_.head()))
             gradients_out(layers_, head_buffer_bytes(),
                           {reads(buffers_.head_weights),
@@ -407,7 +422,7 @@ class Streamed {
                  return copies_each(layer) ? in_one_copy(j) : !last_pass() || j + 1 < end();
              }))
             backward_micro_batches(layer, group);
-        if (!last_pass()) return;
+        if (!last_pass() || frozen()) return;
         if (resident(layer) && !updates_wait_for_norm()) update_layer_on_device(layer);
         if (home(layer, Plane::gradient).on_device()) return;
         gradients_out(layer, kBf16 * parameters(layer),
@@ -438,8 +453,10 @@ class Streamed {
              buffers_.coming_back == kNoBuffer ? of_input(BufferUse::As::reads, layer, group)
                                                : coming_back(BufferUse::As::reads, layer, group),
              of_kept(BufferUse::As::reads, Direction::backward, layer, group),
-             ends_step(group) || takes_place ? of_gradient(BufferUse::As::writes, layer)
-                                             : BufferUse()});
+             frozen()                          ? writes(buffers_.adapter_gradient)
+             : ends_step(group) || takes_place ? of_gradient(BufferUse::As::writes, layer)
+                                               : BufferUse(),
+             reads_adapters(), writes(buffers_.adapter_sums)});
         set_micro_batches(op, group);
         if (homes_.computes_input(layer)) {
             op.kernels.insert(op.kernels.begin(),
@@ -450,7 +467,9 @@ class Streamed {
                  of_kept(BufferUse::As::reads, Direction::backward, layer - 1, group),
                  reads_weights(layer - 1), of_input(BufferUse::As::writes, layer, group)});
         }
-        if (ends_step(group)) op.kernels.push_back(kernels(layer).finish_gradients);
+        if (ends_step(group) && !frozen()) op.kernels.push_back(kernels(layer).finish_gradients);
+        if (ends_step(group) && frozen() && layer == 0)
+            op.kernels.push_back(adapter_kernels_.finish_gradients);
         build_.add(OperationKind::backward, layer, std::move(op));
         if (homes_.keeps_on_host(layer)) ++kept_backwards_;
     }
@@ -614,6 +633,12 @@ class Streamed {
         build_.add(OperationKind::update, kEmbeddingLayer, std::move(op));
     }
 
+    void gather_rows() {
+        on_embedding(OperationKind::gather_embeddings, input_bytes(model_, t_),
+                     {of_weights(BufferUse::As::reads, sections_.embedding()),
+                      of_rows(BufferUse::As::writes, all_rows())});
+    }
+
     /// Gradients of the rows leave and are summed by row; rows of the next batch are updated first,
     /// then all others. Exact clipping updates everything from here on, in the order in which the
     /// next forward needs it.
@@ -629,30 +654,45 @@ class Streamed {
         const auto all = static_cast<double>(embedding_parameters(model_));
         const double first = rows_updated_first(model_, t_) * static_cast<double>(model_.hidden);
         update_rows(first);
-        on_embedding(OperationKind::gather_embeddings, row_bytes,
-                     {of_weights(BufferUse::As::reads, sections_.embedding()),
-                      of_rows(BufferUse::As::writes, all_rows())});
+        gather_rows();
         updates_wait_for_norm() ? updates_after_norm() : deferred_updates();
         if (first < all) update_rows(all - first);
     }
 
+    /// The sums of loss and norm alone leave, after operations that use `after`.
+    void sums_out(Uses after) {
+        constexpr double kSumsOut = 16;
+        after.push_back(reads(buffers_.sums));
+        after.push_back(writes(kStepOutcome));
+        gradients_out(kEmbeddingLayer, kSumsOut, std::move(after));
+        build_.add(OperationKind::clip_gradients, kEmbeddingLayer,
+                   host_operation(HostWork::none, 0, {writes(kStepOutcome)}));
+    }
+
     /// The same without copies: only the sums of loss and norm leave.
     void embedding_on_device() {
-        constexpr double kSumsOut = 16;
         const BufferUse tied = model_.tied_embeddings ? reads(buffers_.head_weights) : BufferUse();
         build_.add(OperationKind::embedding_backward, kEmbeddingLayer,
                    gpu_operation({embedding_kernels_.backward},
                                  {reads_all_hidden(), reads(buffers_.token_index), tied,
                                   writes(buffers_.row_gradients), writes(buffers_.sums)}));
-        gradients_out(kEmbeddingLayer, kSumsOut, {reads(buffers_.sums), writes(kStepOutcome)});
-        build_.add(OperationKind::clip_gradients, kEmbeddingLayer,
-                   host_operation(HostWork::none, 0, {writes(kStepOutcome)}));
+        sums_out({});
         update_on_device(
             kEmbeddingLayer, embedding_kernels_.update,
             {reads(buffers_.row_gradients), tied, writes(resident_buffer(sections_.embedding()))});
         if (updates_wait_for_norm()) return updates_after_norm();
         if (model_.tied_embeddings) update_head();
         deferred_updates();
+    }
+
+    /// The sums of loss and norm leave, and the adapters are updated; the rows of a frozen
+    /// embedding on the host are gathered for the next batch.
+    void adapters() {
+        sums_out({reads(buffers_.adapter_gradient)});
+        update_on_device(
+            sections_.adapters(), adapter_kernels_.update,
+            {reads(buffers_.adapter_gradient), writes(resident_buffer(sections_.adapters()))});
+        if (!resident(sections_.embedding())) gather_rows();
     }
 
     /// In the order in which the next forward needs them.
@@ -720,6 +760,7 @@ class Streamed {
     std::vector<StreamedKernels> kernels_, kernels_with_codes_, kernels_of_arrived_;
     StreamedHeadKernels head_kernels_;
     StreamedEmbeddingKernels embedding_kernels_;
+    StreamedAdapterKernels adapter_kernels_;
     /// Kept tensors that come back in the pass, in the order of backward; how many have, and how
     /// many backwards have used theirs.
     struct KeptOf {

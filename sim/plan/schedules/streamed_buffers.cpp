@@ -9,6 +9,7 @@
 #include "sim/plan/schedules/copies_of_a_pass.h"
 #include "sim/plan/schedules/streamed_kernels.h"
 #include "sim/plan/sizes.h"
+#include "sim/specs/model/adapters.h"
 #include "sim/specs/model/attention_workspace.h"
 
 namespace sluice {
@@ -35,6 +36,7 @@ class StreamedDeclaration {
         declare_device_slots();
         declare_resident();
         declare_held_gradients();
+        declare_adapters();
         declare_visits();
         declare_inputs();
         declare_kept();
@@ -55,9 +57,14 @@ class StreamedDeclaration {
     }
     double parameters(int section) const {
         if (homes_.sections.is_layer(section)) return parameters_of_layer(model_, section);
-        return static_cast<double>(section == homes_.sections.head()
-                                       ? head_parameters(model_)
-                                       : embedding_parameters(model_));
+        if (section == homes_.sections.head()) return static_cast<double>(head_parameters(model_));
+        return section == homes_.sections.embedding()
+                   ? static_cast<double>(embedding_parameters(model_))
+                   : all_adapter_parameters(model_, t_.adapter_rank);
+    }
+    /// Weights, and states if it is trained.
+    double bytes_at_home(int section) const {
+        return (homes_.is_trained(section) ? state_bytes(t_) : double{kBf16}) * parameters(section);
     }
     double feed_forward_tokens() const {
         const auto chunk = static_cast<double>(t_.feed_forward_chunk_tokens);
@@ -73,27 +80,28 @@ class StreamedDeclaration {
     void declare_host_state() {
         constexpr std::int64_t kPlaces = 3;  // one is read, one used, one written
         const double states = state_bytes(t_) - kBf16;
-        double resident = 0, visiting = 0, codes = 0, projected = 0, stored_parameters = 0;
+        double resident = 0, visiting = 0, codes = 0, projected = 0, on_host = 0, trained = 0;
         std::vector<double> stored;
         for (int section = 0; section < homes_.sections.count(); ++section) {
             const Home& home = this->home(section, Plane::states);
             stored.push_back(home.on_storage() ? states * parameters(section) : 0);
-            if (home.on_storage()) stored_parameters += parameters(section);
-            if (homes_.is_resident(section)) resident += parameters(section);
-            if (homes_.is_visiting(section)) visiting += parameters(section);
+            if (homes_.is_visiting(section))
+                visiting += parameters(section);
+            else if (home.on_host())
+                trained += parameters(section);
+            (homes_.is_resident(section) ? resident : on_host) += parameters(section);
             if (homes_.arrives_as_codes(section))
                 codes += coded_layer_bytes(model_, model_.layer(section));
         }
-        const double here = all_parameters(model_) - resident;
         const int embedding = homes_.sections.embedding(), sections = homes_.sections.count();
         if (!model_.tied_embeddings && !homes_.is_resident(embedding))
             projected = parameters(embedding);
         build_.on_host("process", Kind::process, static_cast<double>(machine_.host.process_base));
-        host().weights =
-            build_.pinned("weights in bf16", Kind::weights, kBf16 * (here - projected), sections);
+        host().weights = build_.pinned("weights in bf16", Kind::weights,
+                                       kBf16 * (on_host - projected), sections);
         host().embedding = build_.on_host("embedding in bf16", Kind::weights, kBf16 * projected);
         host().states = build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
-                                       states * (here - stored_parameters - visiting), sections);
+                                       states * trained, sections);
         host().stored_states = build_.on_storage("rest of the masters, and moments, on the disk",
                                                  Kind::optimizer_state, stored, kPlaces);
         host().visiting_states =
@@ -108,8 +116,9 @@ class StreamedDeclaration {
     /// The head has an output projection even where it is tied.
     void declare_host_gradients() {
         const int head_section = homes_.sections.head();
-        const double head =
-            homes_.is_resident(head_section) ? 0 : table_bytes(model_) + hidden_bytes(model_);
+        const double head = home(head_section, Plane::gradient).on_host()
+                                ? table_bytes(model_) + hidden_bytes(model_)
+                                : 0;
         std::int64_t places = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
             if (home(layer, Plane::gradient).on_host())
@@ -134,10 +143,16 @@ class StreamedDeclaration {
             host().token_index =
                 build_.pinned("pinned token index", kPinned, token_index_bytes(model_, t_));
         } else {
-            host().rows = build_.pinned("pinned embedding rows in and out", kPinned, 2 * batch, 2);
+            const bool trained = homes_.is_trained(homes_.sections.embedding());
+            const std::int64_t ways = trained ? 2 : 1;
+            host().rows = build_.pinned(
+                trained ? "pinned embedding rows in and out" : "pinned embedding rows", kPinned,
+                static_cast<double>(ways) * batch, ways);
             host().row_sums = build_.on_host(
                 "embedding row gradients", Kind::gradients,
-                embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32);
+                trained
+                    ? embedding_rows_in_use(model_, t_) * static_cast<double>(model_.hidden) * kFp32
+                    : 0);
         }
         // Inputs and targets of this batch and the next, 4 bytes each.
         host().token_ids = build_.pinned("token ids", kPinned, 2 * 2 * 4 * tokens(t_));
@@ -151,7 +166,8 @@ class StreamedDeclaration {
     }
 
     void declare_device_slots() {
-        const std::int64_t slabs = std::min<std::int64_t>(t_.gradient_slabs, model_.layer_count());
+        const std::int64_t slabs = std::min(
+            t_.gradient_slabs, layers_with([&](int layer) { return homes_.is_trained(layer); }));
         declare_weight_slots();
         buffers_.gradient_slabs =
             build_.on_device("places of waiting gradients", Kind::gradients,
@@ -198,11 +214,14 @@ class StreamedDeclaration {
         const auto sums = [&](double bf16_bytes) {
             return build_.on_device("gradient sums in fp32", Kind::gradients, 2 * bf16_bytes);
         };
-        const BufferId of_any =
-            sums_gradients(t_) && t_.passes == 1 ? sums(largest_layer_bytes(model_)) : kNoBuffer;
+        const bool trained = homes_.is_trained(homes_.sections.head());
+        const BufferId of_any = trained && sums_gradients(t_) && t_.passes == 1
+                                    ? sums(largest_layer_bytes(model_))
+                                    : kNoBuffer;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
             buffers_.gradient_sums.push_back(
-                t_.passes == 1 ? of_any : sums(kBf16 * parameters_of_layer(model_, layer)));
+                t_.passes == 1 || !trained ? of_any
+                                           : sums(kBf16 * parameters_of_layer(model_, layer)));
     }
 
     void declare_resident() {
@@ -210,16 +229,22 @@ class StreamedDeclaration {
         for (int section = 0; section < homes_.sections.count(); ++section) {
             const char* const name = section < head    ? "resident layers, weights and states"
                                      : section == head ? "resident head, weights and states"
-                                                       : "resident embedding, weights and states";
+                                     : section == head + 1
+                                         ? "resident embedding, weights and states"
+                                         : "adapters, weights and states";
+            const bool trained = homes_.is_trained(section);
             buffers_.resident.push_back(
                 homes_.is_resident(section)
-                    ? build_.on_device(name, Kind::optimizer_state,
-                                       state_bytes(t_) * parameters(section))
+                    ? build_.on_device(trained ? name : "frozen weights",
+                                       trained ? Kind::optimizer_state : Kind::weights,
+                                       bytes_at_home(section))
                     : kNoBuffer);
         }
-        if (!homes_.is_resident(homes_.sections.embedding())) return;
+        const int embedding = homes_.sections.embedding();
+        if (!homes_.is_resident(embedding)) return;
         buffers_.token_index =
             build_.on_device("token index", Kind::workspace, token_index_bytes(model_, t_));
+        if (!homes_.is_trained(embedding)) return;
         buffers_.row_gradients = build_.device_buffer("embedding's gradient, summed in fp32",
                                                       Kind::gradients, 2 * embedding_bytes(model_));
     }
@@ -233,6 +258,16 @@ class StreamedDeclaration {
                                            kBf16 * parameters(layer))
                     : kNoBuffer);
         }
+    }
+
+    void declare_adapters() {
+        if (!homes_.sections.adapted) return;
+        const double elements = parameters(homes_.sections.adapters());
+        buffers_.adapter_gradient =
+            build_.on_device("gradient of adapters", Kind::gradients, kBf16 * elements);
+        buffers_.adapter_sums =
+            build_.on_device("gradient sums of adapters in fp32", Kind::gradients,
+                             sums_gradients(t_) ? kFp32 * elements : 0);
     }
 
     void declare_visits() {
@@ -336,6 +371,15 @@ class StreamedDeclaration {
         // Layers compute inputs again in the memory of backward.
         if (t_.saves_half()) backward = std::max(backward, forward);
         const double scale = homes_.activation_scale();
+        // scale x A^T of q, k and v, and its gradient; backward holds the former of all modules.
+        constexpr int kMostModules = 3, kTensors = 2;
+        const double of_module =
+            micro_batch_tokens(t_) * kBf16 * static_cast<double>(t_.adapter_rank);
+        std::int64_t modules = 0;
+        for (const LayerSpec& kind : model_.kinds)
+            modules = std::max(modules, adapted_modules(kind));
+        forward += of_module * kTensors * kMostModules;
+        backward += of_module * static_cast<double>(kTensors * kMostModules + modules);
         buffers_.forward_workspace =
             build_.device_buffer("forward workspace", Kind::activations, scale * forward);
         buffers_.backward_workspace =
@@ -349,12 +393,15 @@ class StreamedDeclaration {
             "logits of a chunk, and its hidden state", Kind::loss,
             homes_.activation_scale() * (chunk * static_cast<double>(model_.vocabulary) * kBf16 +
                                          chunk * hidden_bytes(model_)));
-        buffers_.head_gradient =
-            build_.device_buffer("head gradient, summed in fp32", Kind::loss,
-                                 2 * (table_bytes(model_) + hidden_bytes(model_)));
-        buffers_.head_weights =
-            build_.device_buffer("head weights, then their gradient", Kind::loss,
-                                 table_bytes(model_) + hidden_bytes(model_));
+        const int head = homes_.sections.head();
+        const double bytes = table_bytes(model_) + hidden_bytes(model_);
+        const bool trained = homes_.is_trained(head);
+        if (trained)
+            buffers_.head_gradient =
+                build_.device_buffer("head gradient, summed in fp32", Kind::loss, 2 * bytes);
+        if (trained || !homes_.is_resident(head))
+            buffers_.head_weights = build_.device_buffer(
+                trained ? "head weights, then their gradient" : "head weights", Kind::loss, bytes);
     }
 
     const ModelSpec& model_;

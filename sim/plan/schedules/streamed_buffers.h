@@ -33,6 +33,8 @@ struct StreamedBuffers {
     std::vector<BufferId> resident;  ///< one a section: weights and states; kNoBuffer: on the host
     /// One a layer: gradients that the device holds for clipping; else kNoBuffer.
     std::vector<BufferId> held_gradients;
+    /// The gradient of all adapters, and its sums in fp32 where more than one product adds to it.
+    BufferId adapter_gradient = kNoBuffer, adapter_sums = kNoBuffer;
     std::vector<BufferId> visits;      ///< one a visiting layer
     BufferId token_index = kNoBuffer;  ///< of the batch; only if the embedding is resident
     BufferId sums = kNoBuffer;         ///< the loss and the square of the gradient's norm
@@ -46,13 +48,13 @@ struct StreamedBuffers {
     /// A micro-batch of layers that keep it on the host.
     std::array<BufferId, 2> kept_in_turn = {kNoBuffer, kNoBuffer};
     /// Output projection and final norm, later their gradient; only the gradient if they are
-    /// resident.
-    BufferId head_weights = 0;
+    /// resident, and only the weights if they are frozen.
+    BufferId head_weights = kNoBuffer;
     BufferId hidden_gradient = 0;  ///< of the batch; first the last hidden state
     BufferId forward_workspace = 0;
     BufferId backward_workspace = 0;
     BufferId logits = 0;                 ///< of a chunk, and its normed hidden state
-    BufferId head_gradient = 0;          ///< its sum in fp32
+    BufferId head_gradient = kNoBuffer;  ///< its sum in fp32; frozen: none
     BufferId row_gradients = kNoBuffer;  ///< of a resident embedding, summed by row in fp32
 
     /// On the host, for the whole step; kNoBuffer where there is nothing.

@@ -42,8 +42,8 @@ StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingS
     const std::int64_t tokens = training.micro_batch_block().tokens();
     const std::int64_t chunk = training.loss_chunk_tokens;
     const auto list = [&](std::int64_t rows) {
-        return build.kernels(
-            loss_kernels(model, {1, rows}, chunk, KernelStyle::fused, training.head_gradients));
+        return build.kernels(loss_kernels(model, {1, rows}, chunk, KernelStyle::fused,
+                                          training.head_gradients, training.adapter_rank > 0));
     };
     StreamedHeadKernels out;
     if (training.head_gradients == Compute::fp8)
@@ -55,6 +55,13 @@ StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingS
     out.update =
         update_on_device(static_cast<double>(head_parameters(model)), kBf16, training, build);
     return out;
+}
+
+StreamedAdapterKernels declare_adapter_kernels(const ModelSpec& model, const TrainingSpec& training,
+                                               PlanBuilder& build) {
+    const double all = all_adapter_parameters(model, training.adapter_rank);
+    return {finish_gradients(all, sums_gradients(training), build),
+            update_on_device(all, kBf16, training, build)};
 }
 
 StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
@@ -86,7 +93,8 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
         const double parameters = static_cast<double>(layer_parameters(model, kind));
         const auto forward = [&](WeightCodes weights) {
             const KernelList others =
-                forward_kernels(model, kind, block, KernelStyle::fused, precision(weights, 16));
+                forward_kernels(model, kind, block, KernelStyle::fused, precision(weights, 16),
+                                training.adapter_rank);
             KernelList keeping = others;
             // SwiGLU writes the codes of gate and up, too. Measured on an H200: 1.22 times the time
             // of copying their bytes.
@@ -99,22 +107,22 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                  0));
             return StreamedKernels::Lists{build.kernels(std::move(keeping)), build.kernels(others)};
         };
-        const auto backward = [&](std::int64_t gate_up_bits) {
-            return build.kernels(backward_kernels(model, kind, block, KernelStyle::fused,
-                                                  sums_gradients(training),
-                                                  precision(again, gate_up_bits)));
+        const auto backward = [&](std::int64_t gate_up_bits, bool computed_again) {
+            return build.kernels(backward_kernels(
+                model, kind, block, KernelStyle::fused, sums_gradients(training),
+                precision(again, gate_up_bits), training.adapter_rank, computed_again));
         };
         StreamedKernels of_kind;
         of_kind.forward = forward(first);
         of_kind.forward_later =
             fp8 && training.micro_batches() > 1 ? forward(again) : of_kind.forward;
-        of_kind.backward = {backward(training.kept_bits), backward(16)};
+        of_kind.backward = {backward(training.kept_bits, false), backward(16, true)};
         for (const Recompute kept : {Recompute::full, Recompute::keep_attention, Recompute::none}) {
             const auto at = static_cast<std::size_t>(kept);
-            of_kind.recompute[at] =
-                build.kernels(recompute_kernels(model, kind, block, kept, precision(again, 16)));
-            of_kind.forward_again[at] = build.kernels(
-                forward_again_kernels(model, kind, block, kept, precision(again, 16)));
+            of_kind.recompute[at] = build.kernels(recompute_kernels(
+                model, kind, block, kept, precision(again, 16), training.adapter_rank));
+            of_kind.forward_again[at] = build.kernels(forward_again_kernels(
+                model, kind, block, kept, precision(again, 16), training.adapter_rank));
         }
         of_kind.finish_gradients = finish_gradients(parameters, sums_gradients(training), build);
         of_kind.update = update_on_device(parameters, kBf16, training, build);

@@ -33,6 +33,14 @@ struct StreamedHeadKernels {
 StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingSpec& training,
                                          PlanBuilder& build);
 
+/// Those of adapters, if there are any, once the gradients of all are complete.
+struct StreamedAdapterKernels {
+    std::int32_t finish_gradients = 0;
+    std::int32_t update = 0;
+};
+StreamedAdapterKernels declare_adapter_kernels(const ModelSpec& model, const TrainingSpec& training,
+                                               PlanBuilder& build);
+
 /// Those of an embedding that is resident.
 struct StreamedEmbeddingKernels {
     std::int32_t gather = 0;    ///< the rows of the batch's tokens

@@ -45,6 +45,7 @@ void StreamedParts::place_sections(const StreamedPlan& plan, const StoredSizes& 
         const auto place = [&](BufferId weights, int part, BufferId states, int part_of_states) {
             const std::int64_t count = sizes.parameters[index];
             add(weights, part, kBf16 * count, kPartAlignment);
+            if (!homes.is_trained(section)) return;
             for (const Bytes bytes : state_precision(plan.shape.state_bytes).array_bytes(count))
                 if (bytes > 0) add(states, part_of_states, bytes, kPartAlignment);
         };
@@ -96,7 +97,8 @@ void StreamedParts::place_others(const ModelSpec& model, const StreamedPlan& pla
     for (const BufferId id : ids.kept_in_turn) repeat(id, 1, leaving, kPartAlignment, copied);
     repeat(ids.coming_back, 2, hidden, 1, copied);
     repeat(ids.hidden_gradient, shape.micro_batches, hidden);
-    repeat(ids.host.rows, 2 * shape.micro_batches, hidden);
+    const bool rows_return = plan.homes.is_trained(plan.homes.sections.embedding());
+    repeat(ids.host.rows, (rows_return ? 2 : 1) * shape.micro_batches, hidden);
     for (const BufferId id : {ids.token_index, ids.host.token_index, ids.targets,
                               ids.host.token_ids, ids.documents, ids.host.documents})
         if (id != kNoBuffer)

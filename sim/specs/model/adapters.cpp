@@ -25,16 +25,54 @@ std::int64_t adapter_parameters(const ModelSpec& model, const LayerSpec& layer, 
     return sum;
 }
 
-void append_adapter_forward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank) {
-    const auto& [rows, n, k, parts, count] = linear;
+std::int64_t adapted_modules(const LayerSpec& layer) {
+    constexpr std::int64_t kOfAttention = 4, kDown = 1;
+    return kOfAttention + layer.feed_forward.projections() + kDown;
+}
+
+namespace {
+
+/// x A^T, which both passes compute.
+Kernel adapter_in(const AdaptedLinear& of, std::int64_t rank) {
+    return gemm("adapter in", GemmRole::forward, of.rows, of.parts * rank, of.k, of.count);
+}
+
+void append_fused_backward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank,
+                           bool again) {
+    const auto& [rows, n, k, parts, count, added] = linear;
+    const std::int64_t all = parts * count;
+    if (again) kernels.push_back(adapter_in(linear, rank));
+    kernels.push_back(gemm("gradient of B", GemmRole::weight_gradient, n / parts, rank, rows, all));
+    kernels.push_back(
+        gemm("adapter's gradient", GemmRole::input_gradient, rows, rank, n / parts, all));
+    kernels.push_back(
+        gemm("gradient of A", GemmRole::weight_gradient, parts * rank, k, rows, count));
+    kernels.push_back(
+        gemm("adapter out backward", GemmRole::input_gradient, rows, k, parts * rank, count));
+}
+
+}  // namespace
+
+void append_adapter_forward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank,
+                            KernelStyle style) {
+    const auto& [rows, n, k, parts, count, added] = linear;
+    if (style == KernelStyle::fused) {
+        const Kernel out =
+            gemm("adapter out", GemmRole::forward, rows, n / parts, rank, parts * count);
+        kernels.push_back(adapter_in(linear, rank));
+        kernels.push_back(linear.added ? with_addend(out) : out);
+        return;
+    }
     kernels.push_back(gemm("adapter in", GemmRole::forward, rows, rank, k, parts * count));
     kernels.push_back(gemm("adapter out", GemmRole::forward, rows, n / parts, rank, parts * count));
     kernels.push_back(memory_bound("adapter", (kScale + kAdd) * matrix_numbers(rows, n, count),
                                    2 * parts * count));
 }
 
-void append_adapter_backward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank) {
-    const auto& [rows, n, k, parts, count] = linear;
+void append_adapter_backward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank,
+                             KernelStyle style, bool again) {
+    if (style == KernelStyle::fused) return append_fused_backward(kernels, linear, rank, again);
+    const auto& [rows, n, k, parts, count, added] = linear;
     const std::int64_t all = parts * count;
     kernels.push_back(
         memory_bound("adapter's gradient", kScale * matrix_numbers(rows, n, count), parts * count));

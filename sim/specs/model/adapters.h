@@ -2,7 +2,7 @@
 // frozen, becomes x W^T + (x A^T) B^T, and only A (rank, k) and B (n, rank) are trained.
 #pragma once
 
-#include "sim/specs/model/kernel.h"
+#include "sim/specs/model/layer_kernels.h"
 #include "sim/specs/model/model_spec.h"
 
 namespace sluice {
@@ -11,17 +11,25 @@ namespace sluice {
 /// none (`experts_are_stacked`).
 std::int64_t adapter_parameters(const ModelSpec& model, const LayerSpec& layer, std::int64_t rank);
 
+/// Linear layers of a dense layer, each with an A and a B.
+std::int64_t adapted_modules(const LayerSpec& layer);
+
 /// Linear layers of the same shape that take rows of x together: (rows, n) = (rows, k) (k, n).
 struct AdaptedLinear {
     std::int64_t rows = 0, n = 0, k = 0;
     std::int64_t parts = 1;  ///< modules that share the output's n columns, such as q, k and v
     std::int64_t count = 1;  ///< independent ones (experts)
+    bool added = false;      ///< to another matrix, of (rows, n)
 };
 
-/// As in peft: two small products a module, whose result is scaled and added in kernels of their
-/// own.
-void append_adapter_forward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank);
-/// Gradients of A, B and, added to that of the frozen layer, x.
-void append_adapter_backward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank);
+/// Products of the adapters of linear layers, before that of these: in peft two small ones a
+/// module, whose result is scaled and added in kernels of their own. Fused: one for A of all
+/// modules, and one a module for B, which writes what the frozen product adds to (`with_addend`).
+void append_adapter_forward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank,
+                            KernelStyle style);
+/// Gradients of A, B and x: added to that of the frozen layer; or, fused, what that adds to.
+/// Fused, forward has kept x A^T, if backward is not to compute it again (`again`).
+void append_adapter_backward(KernelList& kernels, const AdaptedLinear& linear, std::int64_t rank,
+                             KernelStyle style, bool again = false);
 
 }  // namespace sluice

@@ -17,9 +17,12 @@ class LayerKernels {
   public:
     LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                  KernelStyle style, const ProductPrecision& precision, bool sums_gradients = false,
-                 std::int64_t adapter_rank = 0)
-        : products_(precision, sums_gradients, adapter_rank > 0),
+                 std::int64_t adapter_rank = 0, bool computed_again = false)
+        : products_(precision, sums_gradients, adapter_rank > 0,
+                    adapter_rank > 0 && style == KernelStyle::fused),
+          style_(style),
           adapter_rank_(adapter_rank),
+          computed_again_(computed_again),
           experts_in_turn_(style == KernelStyle::modules && layer.feed_forward.experts > 0),
           hidden_(model.hidden),
           learned_positions_(model.learned_positions > 0),
@@ -52,8 +55,8 @@ class LayerKernels {
 
     void projections() {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
-            add_product(gemm(name, GemmRole::forward, tokens_, n, k), Known::largest);
-            adapter({tokens_, n, k, parts_of_projection()});
+            linear(gemm(name, GemmRole::forward, tokens_, n, k), parts_of_projection(),
+                   Known::largest);
         });
     }
     void projections_backward() {
@@ -91,12 +94,10 @@ class LayerKernels {
                 a_.window};
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
-    void add_product(const Kernel& product, Known x) { products_.forward(kernels_, product, x); }
     void output_projection() {
         const Kernel output =
             gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
-        add_product(attention_adds_residual_ ? with_addend(output) : output, Known::nothing);
-        adapter({tokens_, hidden_, a_.output_width()});
+        linear(attention_adds_residual_ ? with_addend(output) : output, 1, Known::nothing);
     }
     void output_projection_backward() {
         linear_backward({tokens_, hidden_, a_.output_width()}, Known::nothing, Known::nothing);
@@ -106,15 +107,12 @@ class LayerKernels {
         route();
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            add_product(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
-                        Known::largest);
-            adapter({rows, f_.projections() * width, hidden_, f_.projections(), count});
+            linear(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
+                   f_.projections(), Known::largest);
             if (!with_down) return;
             activation(MemoryBoundWork::swiglu, rows * count, width, traffic_.activation);
             const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
-            add_product(feed_forward_adds_residual_ ? with_addend(product) : product,
-                        Known::largest);
-            adapter({rows, hidden_, width, 1, count});
+            linear(feed_forward_adds_residual_ ? with_addend(product) : product, 1, Known::largest);
         });
     }
     /// Experts get their tokens again, each copy read once and written once.
@@ -127,8 +125,9 @@ class LayerKernels {
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            linear_backward({rows, hidden_, width, 1, count}, Known::nothing, Known::codes);
-            if (products_.fp8())
+            linear_backward({rows, hidden_, width, 1, count}, Known::nothing, Known::codes,
+                            computed_again_);
+            if (products_.fp8() && adapter_rank_ == 0)
                 add(products_.swiglu_backward(rows, width));
             else
                 activation(MemoryBoundWork::swiglu_and_gradient, rows * count, width,
@@ -169,13 +168,31 @@ class LayerKernels {
         return std::min({f_.experts, most, tokens * f_.experts_per_token});
     }
     std::int64_t parts_of_projection() const { return a_.latent ? 1 : 3; }
-    void adapter(const AdaptedLinear& linear) {
-        if (adapter_rank_ > 0) append_adapter_forward(kernels_, linear, adapter_rank_);
+    /// `parts` modules whose input is one. Fused, the frozen product adds to that of adapters.
+    void linear(const Kernel& product, std::int64_t parts, Known x) {
+        const bool fused = style_ == KernelStyle::fused && adapter_rank_ > 0;
+        const auto adapters = [&] {
+            if (adapter_rank_ > 0)
+                append_adapter_forward(
+                    kernels_,
+                    {product.m, product.n, product.k, parts, product.count, product.added},
+                    adapter_rank_, style_);
+        };
+        if (fused) adapters();
+        products_.forward(kernels_, fused && !product.added ? with_addend(product) : product, x);
+        if (!fused) adapters();
     }
-    void linear_backward(const AdaptedLinear& linear, Known dy, Known x) {
-        const auto& [m, n, k, parts, count] = linear;
-        products_.backward(kernels_, gemm("", GemmRole::forward, m, n, k, count), dy, x);
-        if (adapter_rank_ > 0) append_adapter_backward(kernels_, linear, adapter_rank_);
+    /// Without codes that a kernel writes for gradients of weights, where these are frozen.
+    void linear_backward(const AdaptedLinear& linear, Known dy, Known x,
+                         bool adapts_again = false) {
+        const bool fused = style_ == KernelStyle::fused && adapter_rank_ > 0;
+        if (fused) append_adapter_backward(kernels_, linear, adapter_rank_, style_, adapts_again);
+        if (fused && dy == Known::codes) dy = Known::largest;
+        products_.backward(
+            kernels_, gemm("", GemmRole::forward, linear.rows, linear.n, linear.k, linear.count),
+            dy, x);
+        if (!fused && adapter_rank_ > 0)
+            append_adapter_backward(kernels_, linear, adapter_rank_, style_);
     }
 
     template <typename Use>
@@ -244,7 +261,9 @@ class LayerKernels {
     }
 
     ProductKernels products_;
+    KernelStyle style_;
     std::int64_t adapter_rank_;
+    bool computed_again_;  ///< backward reads what recomputation left, which ends before `down`
     bool experts_in_turn_;
     std::int64_t hidden_;
     bool learned_positions_;

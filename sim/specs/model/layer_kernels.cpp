@@ -51,13 +51,16 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 }
 
 KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                                 Recompute kept, const ProductPrecision& precision) {
-    return forward_without(kept, {model, layer, block, KernelStyle::fused, precision});
+                                 Recompute kept, const ProductPrecision& precision,
+                                 std::int64_t adapter_rank) {
+    return forward_without(
+        kept, {model, layer, block, KernelStyle::fused, precision, false, adapter_rank});
 }
 
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                             Recompute recompute, const ProductPrecision& precision) {
-    LayerKernels k(model, layer, block, KernelStyle::fused, precision);
+                             Recompute recompute, const ProductPrecision& precision,
+                             std::int64_t adapter_rank) {
+    LayerKernels k(model, layer, block, KernelStyle::fused, precision, false, adapter_rank);
     if (recompute == Recompute::none) {
         k.norm("norm");
         k.norm("norm");
@@ -73,8 +76,10 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
 
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients,
-                            const ProductPrecision& precision, std::int64_t adapter_rank) {
-    LayerKernels k(model, layer, block, style, precision, sums_gradients, adapter_rank);
+                            const ProductPrecision& precision, std::int64_t adapter_rank,
+                            bool computed_again) {
+    LayerKernels k(model, layer, block, style, precision, sums_gradients, adapter_rank,
+                   computed_again);
     if (k.norms() > 2) k.norm_backward("norm backward");
     k.feed_forward_backward();
     k.norm_backward("norm backward");

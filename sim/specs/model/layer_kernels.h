@@ -65,22 +65,27 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 /// longer than needed. With `none`, elementwise kernels still restore both normed inputs and, for
 /// experts, their copies of the tokens. Backward itself restores the activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                             Recompute recompute, const ProductPrecision& precision = {});
+                             Recompute recompute, const ProductPrecision& precision = {},
+                             std::int64_t adapter_rank = 0);
 
 /// Forward once more, for the layer's output: less what `kept` left.
 KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                                 Recompute kept, const ProductPrecision& precision = {});
+                                 Recompute kept, const ProductPrecision& precision = {},
+                                 std::int64_t adapter_rank = 0);
 
 /// Input and weight gradients of every product, attention backward, elementwise work. With
-/// `sums_gradients`, weight gradients are added to sums in fp32.
+/// `sums_gradients`, weight gradients are added to sums in fp32. Adapters need more of what was
+/// `computed_again` than of what forward has kept.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients = false,
-                            const ProductPrecision& precision = {}, std::int64_t adapter_rank = 0);
+                            const ProductPrecision& precision = {}, std::int64_t adapter_rank = 0,
+                            bool computed_again = false);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
-/// the gradients only) without the cast of the output projection, which all chunks share.
+/// the gradients only) without the cast of the output projection, which all chunks share. A
+/// `frozen` head has no gradient.
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
-                        KernelStyle style, Compute gradients = Compute::bf16);
+                        KernelStyle style, Compute gradients = Compute::bf16, bool frozen = false);
 
 /// The same for a PyTorch model that computes all logits at once and their cross-entropy in fp32
 /// (`logits.float()`): the kernels of forward and of backward.

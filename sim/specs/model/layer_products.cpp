@@ -31,11 +31,12 @@ void ProductKernels::forward(KernelList& out, const Kernel& product, Known x) co
 
 void ProductKernels::backward(KernelList& out, const Kernel& product, Known dy, Known x) const {
     const std::int64_t m = product.m, n = product.n, k = product.k, count = product.count;
-    const Kernel input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
+    const Kernel plain_input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
+    const Kernel input = adds_ ? with_addend(plain_input) : plain_input;
     const Kernel plain = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
     const Kernel weights = sums_gradients_ ? with_addend(plain) : plain;
-    cast(out, m, n, count, 2, dy);
-    cast(out, m, k, count, 1, x);
+    cast(out, m, n, count, frozen_ ? 1 : 2, dy);
+    if (!frozen_) cast(out, m, k, count, 1, x);
     cast_weight(out, product);
     transpose_weight(out, product);
     out.push_back(fp8() ? in_fp8(input) : input);

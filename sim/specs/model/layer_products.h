@@ -11,9 +11,9 @@ enum class Known : std::uint8_t { nothing, largest, codes };
 
 class ProductKernels {
   public:
-    /// `frozen` weights have no gradients.
-    ProductKernels(const ProductPrecision& precision, bool sums_gradients, bool frozen)
-        : precision_(precision), sums_gradients_(sums_gradients), frozen_(frozen) {}
+    /// `frozen` weights have no gradients. Input gradients that `add` add to another matrix.
+    ProductKernels(const ProductPrecision& precision, bool sums_gradients, bool frozen, bool add)
+        : precision_(precision), sums_gradients_(sums_gradients), frozen_(frozen), adds_(add) {}
     bool fp8() const { return precision_.compute == Compute::fp8; }
 
     /// y = x W^T, (m, n) = (m, k) (k, n).
@@ -35,7 +35,7 @@ class ProductKernels {
     void transpose_weight(KernelList& out, const Kernel& product) const;
 
     ProductPrecision precision_;
-    bool sums_gradients_, frozen_;
+    bool sums_gradients_, frozen_, adds_;
 };
 
 }  // namespace sluice

@@ -31,7 +31,7 @@ Kernel cross_entropy(const ElementwiseTraffic& traffic, std::int64_t rows,
 }  // namespace
 
 KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t chunk_tokens,
-                        KernelStyle style, Compute gradients) {
+                        KernelStyle style, Compute gradients, bool frozen) {
     const ElementwiseTraffic& traffic = elementwise_traffic(style);
     // Fused: one chunk after the other; gradients are summed. In fact the first chunk writes the
     // sums, and the norm's backward adds to nothing. They are counted like the others, which is
@@ -53,11 +53,11 @@ KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t c
         if (fused) out.push_back(norm(traffic, rows, hidden));
         out.push_back(gemm("logits", GemmRole::forward, rows, words, hidden));
         out.push_back(cross_entropy(traffic, rows, words));
-        cast(rows, words, 2, true);
-        cast(rows, hidden, 1, false);
+        cast(rows, words, frozen ? 1 : 2, true);
+        if (!frozen) cast(rows, hidden, 1, false);
         const Kernel weights =
             gemm("weight gradient", GemmRole::weight_gradient, words, hidden, rows);
-        add_gradient(fused ? with_addend(weights) : weights);
+        if (!frozen) add_gradient(fused ? with_addend(weights) : weights);
         add_gradient(gemm("input gradient", GemmRole::input_gradient, rows, hidden, words));
         if (fused) out.push_back(norm_backward(traffic, rows, hidden));
     }

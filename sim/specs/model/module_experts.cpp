@@ -96,14 +96,15 @@ class Expert {
     void linear(std::int64_t n, std::int64_t k) {
         kernels_.push_back(gemm("expert", GemmRole::forward, rows_, n, k));
         if (of_.adapter_rank > 0 && !stacked_)
-            append_adapter_forward(kernels_, adapted(n, k), of_.adapter_rank);
+            append_adapter_forward(kernels_, adapted(n, k), of_.adapter_rank, KernelStyle::modules);
     }
     void linear_backward(std::int64_t n, std::int64_t k) {
         kernels_.push_back(gemm("input gradient", GemmRole::input_gradient, rows_, k, n));
         if (of_.adapter_rank == 0) {
             kernels_.push_back(gemm("weight gradient", GemmRole::weight_gradient, n, k, rows_));
         } else if (!stacked_) {
-            append_adapter_backward(kernels_, adapted(n, k), of_.adapter_rank);
+            append_adapter_backward(kernels_, adapted(n, k), of_.adapter_rank,
+                                    KernelStyle::modules);
         }
     }
     /// The gradient of one expert's weights as zeros of all experts', added to the sum.

@@ -47,6 +47,9 @@ inline constexpr std::array<StatePrecision, 5> kStatePrecisions = {{
     {4, 0, 1, "8-bit moments, master of 16 bits"},
 }};
 
+/// Frozen weights in bf16 have no states.
+inline constexpr StatePrecision kFrozen = {kBf16, 0, 0, "frozen"};
+
 /// The row of these bytes; null if there is none.
 constexpr const StatePrecision* find_state_precision(std::int64_t bytes) {
     for (const StatePrecision& precision : kStatePrecisions)
@@ -54,9 +57,9 @@ constexpr const StatePrecision* find_state_precision(std::int64_t bytes) {
     return nullptr;
 }
 
-/// Precondition: there is one.
+/// Precondition: there is one, or they are frozen.
 constexpr const StatePrecision& state_precision(std::int64_t bytes) {
-    return *find_state_precision(bytes);
+    return bytes == kFrozen.bytes ? kFrozen : *find_state_precision(bytes);
 }
 
 /// The precisions of fewer bytes, the largest first.

@@ -104,12 +104,6 @@ std::vector<Option> shared_options() {
         choice_option<&T::adam>(system, "adam",
                                 {{"fused", AdamKernel::fused}, {"foreach", AdamKernel::foreach}},
                                 "kernels of PyTorch's Adam: fused, or its default, foreach"),
-        number_option<&T::adapter_rank>(
-            task, "adapter_rank", "", 0, 65'536,
-            "rank of the adapters (LoRA); 0: all weights are trained",
-            "rank of the low-rank adapters (LoRA) of all linear layers, which alone are trained; "
-            "0: all weights are trained")
-            .varied_over({0, 8, 16, 32, 64}),
         number_option<&T::state_bytes>(
             task, "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
             kStatePrecisions.front().bytes,

@@ -34,7 +34,7 @@ class NoKernels final : public Kernels {
         return sluice::attention_workspace_bytes(batch_of(shape, documents));
     }
     void swiglu(Matrix, Matrix, Fp8Scale*, EightBits) override {}
-    void swiglu_backward(Matrix, Matrix, EightBits) override {}
+    void swiglu_backward(Matrix, Matrix, EightBits, Fp8Scale*) override {}
     void swiglu_backward_fp8(Matrix, Matrix, const SwigluCodes&, EightBits) override {}
     void bias_backward(Vector, Matrix, bool) override {}
     void cross_entropy(Matrix, const std::int32_t*, float, double*) override {}

@@ -81,8 +81,9 @@ class LateDevice::LateKernels final : public Kernels {
     void swiglu(Matrix product, Matrix gate_up, Fp8Scale* scale, EightBits codes) override {
         later([=, this] { now_.swiglu(product, gate_up, scale, codes); });
     }
-    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes) override {
-        later([=, this] { now_.swiglu_backward(gate_up, dproduct, codes); });
+    void swiglu_backward(Matrix gate_up, Matrix dproduct, EightBits codes,
+                         Fp8Scale* scale) override {
+        later([=, this] { now_.swiglu_backward(gate_up, dproduct, codes, scale); });
     }
     void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
                              EightBits codes) override {

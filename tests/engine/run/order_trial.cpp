@@ -74,6 +74,7 @@ TrialSubject plain_subject(std::uint64_t group) {
     if (draw.one_in(3)) t.attend_within = AttendWithin::document;
     // Layers then keep as many bytes for backward as their states have.
     if (t.updates_after_norm() && !t.computes_in_fp8() && draw.one_in(2)) t.sequence = 40;
+    if (t.clipping != Clipping::speculative && draw.one_in(5)) t.adapter_rank = draw.any({2, 8});
     return subject;
 }
 
@@ -119,6 +120,7 @@ TrialSubject trial_subject(std::uint64_t seed) {
     if (t.updates_after_norm() && t.state_bytes >= 8 && draw.one_in(2))
         t.late_moment_layers =
             draw.below(layers + 1 - static_cast<int>(t.resident_layers + t.visiting_layers));
+    if (t.adapter_rank > 0) t.deferred_layers = t.visiting_layers = t.late_moment_layers = 0;
     check_training_spec(t);
     return subject;
 }
@@ -144,6 +146,7 @@ void each_state(const ParameterStore& store, Use use) {
     const std::int64_t moment = precision.moment_bytes, low = precision.low_bytes;
     for (const NamedTensor& tensor : store.tensors()) {
         const ParameterBlock& block = store.block(tensor.section);
+        if (!block.is_trained()) continue;
         const std::int64_t begin = tensor.offset, count = tensor.elements();
         part(block.high, kBf16 * begin, kBf16 * count);
         if (low > 0) part(block.low, low * begin, low * count);

@@ -59,12 +59,13 @@ class TinyTraining {
           planes_(model_, plan_, *device_, pool_),
           buffers_(model_, plan_, planes_),
           store_(model_, planes_.sections(), plan_.homes.resident_sections(),
-                 planes_.at(plan_.buffers.host.staging), pool_, *device_) {
+                 planes_.at(plan_.buffers.host.staging), pool_, *device_, training.adapter_rank) {
         store_.initialise(3, kDeviation);
+        store_.initialise_adapters(3);
         if (start.parameters) start.parameters(store_);
         steps_ = start.steps;
         step_ = std::make_unique<StreamedStep>(model_, plan_, planes_, store_, buffers_, *device_,
-                                               pool_, start.choose);
+                                               pool_, start.choose, kAdapterScale);
     }
 
     /// The batch of a step is the same in every training; `cycle` batches come in turn.
@@ -108,7 +109,8 @@ class TinyTraining {
     }
     std::string state() const {
         std::string all;
-        for (int section = 0; section < store_.sections(); ++section) all += state(section);
+        for (int section = 0; section < store_.sections(); ++section)
+            if (store_.is_trained(section)) all += state(section);
         return all;
     }
     /// All masters, without the gaps between tensors.
@@ -129,6 +131,7 @@ class TinyTraining {
 
     static constexpr float kLearningRate = 0.01F;
     static constexpr float kDeviation = 0.1F;  ///< of matrices' elements at first
+    static constexpr float kAdapterScale = 1.5F;
 
   private:
     StreamedPlan plan_of(const TinyStart& start, DType type, int state_bytes) {
@@ -143,6 +146,7 @@ class TinyTraining {
         std::vector<float> all;
         for (const NamedTensor& tensor : store_.tensors()) {
             const ParameterBlock& b = store_.block(tensor.section);
+            if (!b.is_trained()) continue;
             for (std::int64_t i = tensor.offset; i < tensor.offset + tensor.elements(); ++i)
                 all.push_back(value(b, i));
         }

@@ -262,7 +262,7 @@ TEST_CASE("run: the time of a checkpoint is that of the disk, then of the quicke
     const TrainSettings settings = settings_in(temp, true);
     RunCheckpoints checkpoints(tiny.model, settings);
     CHECK(checkpoints.save_time() == 0);
-    checkpoints.measure_disk(12);
+    checkpoints.measure_disk(TrainingSpec{});
     const Seconds trial = checkpoints.save_time();
     CHECK(trial > 0);
     CHECK(std::distance(std::filesystem::directory_iterator(temp.path()), {}) == 1);  // the lock

@@ -17,7 +17,9 @@ TEST_CASE("homes: our schedule has their options, each before the one that it na
         REQUIRE(next != all.end());
         CHECK(place < next);
         CHECK(has_option(Schedule(), option));
-        CHECK(option.group == OptionGroup::placement);
+        // The user's task says which weights are trained; the plan says where they live.
+        const bool of_task = std::string_view(option.field) == "adapter_rank";
+        CHECK(option.group == (of_task ? OptionGroup::task : OptionGroup::placement));
     }
 }
 

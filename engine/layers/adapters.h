@@ -1,0 +1,102 @@
+// Where are the adapters (LoRA, arXiv 2106.09685) of a layer, and how do its products use them?
+// y = x W^T + scale (x A^T) B^T, where W is frozen.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "engine/kernels/kernels.h"
+#include "engine/layers/gradient_target.h"
+#include "engine/layers/workspace.h"
+
+namespace sluice {
+
+/// Modules whose rows are one matrix, at most: q, k and v.
+inline constexpr int kMostModules = 3;
+
+/// The adapters of one matrix of LayerLayout.
+struct MatrixAdapters {
+    TensorPlace a;                            ///< (modules x rank, columns), since x is one
+    std::array<TensorPlace, kMostModules> b;  ///< (rows of the module, rank)
+};
+
+/// The adapters of one layer in their flat range, which starts at offset 0.
+struct AdapterLayout {
+    MatrixAdapters qkv, output, gate_up, down;
+    std::int64_t rank = 0;
+    std::int64_t size = 0;  ///< elements
+};
+AdapterLayout adapter_layout(const ModelSpec& model, const LayerSpec& layer, std::int64_t rank);
+/// Where the adapters of each layer begin in those of all layers, and at last where these end.
+std::vector<std::int64_t> adapter_begins(const ModelSpec& model, std::int64_t rank);
+
+/// scale x A^T of each product, (tokens, modules x rank), which backward reads.
+struct AdaptedInputs {
+    Matrix qkv, output, gate_up, down;
+    bool present() const { return qkv.present(); }
+};
+/// Which of a layer's matrices.
+struct AdaptedMatrix {
+    MatrixAdapters AdapterLayout::*places;
+    Matrix AdaptedInputs::*input;
+};
+inline constexpr AdaptedMatrix kAdaptedQkv = {&AdapterLayout::qkv, &AdaptedInputs::qkv},
+                               kAdaptedOutput = {&AdapterLayout::output, &AdaptedInputs::output},
+                               kAdaptedGateUp = {&AdapterLayout::gate_up, &AdaptedInputs::gate_up},
+                               kAdaptedDown = {&AdapterLayout::down, &AdaptedInputs::down};
+/// Memory for one of them, taken from `memory`.
+Matrix take_adapted(Workspace& memory, const MatrixAdapters& of, std::int64_t tokens, DType type);
+
+/// A layer's adapters on the device, for a pass; by default it has none.
+struct LayerAdapters {
+    const AdapterLayout* layout = nullptr;
+    void* weights = nullptr;  ///< bf16
+    float scale = 1;
+    GradientTarget gradient = {};
+    bool present() const { return layout != nullptr; }
+    /// Memory for `tokens` that passes need, taken from `workspace`.
+    Workspace take_memory(Workspace& workspace, std::int64_t tokens, DType type) const;
+};
+
+/// Those of one product; by default there are none, and nothing is done.
+class ProductAdapters {
+  public:
+    ProductAdapters() = default;
+    /// `input`: scale x A^T, which forward writes and backward reads; absent: it has no memory of
+    /// its own.
+    ProductAdapters(const LayerAdapters& of, const MatrixAdapters& places, Workspace memory,
+                    Matrix input)
+        : of_(of), places_(places), memory_(memory), input_(input) {}
+    bool present() const { return of_.present(); }
+
+    /// y = [addend +] scale (x A^T) B^T; the addend may be absent, or y.
+    void forward(Kernels& kernels, Matrix y, Matrix x, Matrix addend);
+    /// Backward begins with the gradient of y, which must stay.
+    void begin_backward(Kernels& kernels, Matrix dy);
+    /// Gradients of A and B, added if `accumulate`.
+    void gradients(Kernels& kernels, Matrix x, bool accumulate);
+    /// dx = the adapters' part of the gradient of x.
+    void input(Kernels& kernels, Matrix dx);
+
+  private:
+    Matrix weights(const TensorPlace& place) const {
+        return matrix_at(of_.weights, DType::bf16, place);
+    }
+    /// The columns of `in_all` (tokens, modules x rank) that belong to a module.
+    Matrix of_module(const Matrix& in_all, int module) const {
+        return in_all.column_range(module * of_.layout->rank, of_.layout->rank);
+    }
+    /// Calls use(module, its rows of the output).
+    template <typename Use>
+    void each_module(const Matrix& y, Use use) const;
+    /// scale x A^T.
+    Matrix down(Kernels& kernels, Workspace& memory, Matrix x) const;
+
+    LayerAdapters of_;
+    MatrixAdapters places_;
+    Workspace memory_;
+    Matrix input_;
+    Matrix dy_, gradient_;  ///< of y, and of scale x A^T
+};
+
+}  // namespace sluice

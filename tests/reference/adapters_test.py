@@ -1,0 +1,200 @@
+"""Does sluice-train train adapters as PyTorch does? Ten steps of tiny models from the same frozen
+weights and adapters on the same batches; and does its checkpoint hold what peft expects?"""
+
+import json
+import pathlib
+import tempfile
+import unittest
+from dataclasses import replace
+
+import torch
+from safetensors.torch import load_file
+
+from model_folders import MODELS, save_model
+from reference_model import read_shape
+from reference_step import ReferenceTrainer, TrainingSettings, rounded_to_bf16
+from sluice_train import checkpoint_folder, train, write_tokens
+from whole_model_test import BATCH, BF16, FP32, change_errors, relative_errors
+
+RANK, ALPHA = 8, 24.0
+PREFIX = "base_model.model."
+MODULES = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
+
+
+def adapters_in(checkpoint):
+    """fp32 masters by name: the upper halves, to which the lower ones are added."""
+    high = load_file(checkpoint / "adapter_model.safetensors")
+    sections = [name for name in load_file(checkpoint / "optimizer.safetensors") if "low" in name]
+    low = load_file(checkpoint / "optimizer.safetensors")[sections[0]].view(torch.int16)
+    masters, at = {}, 0
+    for name in ordered(high):
+        bits = high[name].view(torch.int16).int().flatten() << 16
+        bits += low[at : at + bits.numel()].int()
+        masters[name] = bits.view(torch.float32).view(high[name].shape)
+        at += bits.numel()
+    assert at == low.numel()
+    return masters
+
+
+def ordered(names):
+    """As the trainer keeps them: A of the modules that share an input, then B of each."""
+    groups = [["q_proj", "k_proj", "v_proj"], ["o_proj"], ["gate_proj", "up_proj"], ["down_proj"]]
+
+    def place(name):
+        parts = name.split(".")
+        module, part = parts[-3], parts[-2]
+        group = next(i for i, g in enumerate(groups) if module in g)
+        return int(parts[4]), group, part, groups[group].index(module)
+
+    return sorted(names, key=place)
+
+
+class AdaptedTrainer(ReferenceTrainer):
+    """The same with frozen weights: W + alpha / rank B A in place of each W."""
+
+    def __init__(self, shape, weights, adapters, settings, dtype, bf16_activations):
+        super().__init__(shape, adapters, settings, dtype, bf16_activations)
+        self.frozen = {name: w.float() for name, w in weights.items()}
+
+    def _backward(self, inputs, targets):
+        leaves = {
+            k: rounded_to_bf16(m.detach()).to(self.dtype).requires_grad_()
+            for k, m in self.masters.items()
+        }
+        weights = {k: rounded_to_bf16(w).to(self.dtype) for k, w in self.frozen.items()}
+        if self.shape.tied:
+            weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
+        for name in leaves:
+            if ".lora_A." in name:
+                b = leaves[name.replace(".lora_A.", ".lora_B.")]
+                base = name.removeprefix(PREFIX).replace(".lora_A.weight", ".weight")
+                weights[base] = weights[base] + ALPHA / RANK * (b @ leaves[name])
+        loss = 0.0
+        parts = self.settings.micro_batches
+        for few_inputs, few_targets in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
+            part = self.model.loss_sum(weights, few_inputs, few_targets) / targets.numel()
+            part.backward(retain_graph=True)
+            loss += part.item()
+        for name, master in self.masters.items():
+            master.grad = leaves[name].grad.bfloat16().float()
+        return loss
+
+
+CASES = {
+    "untied": ("qwen2", 1, {}),
+    "tied, resident": ("qwen2-tied", 1, dict(resident_layers=2, resident_tables="both")),
+    "micro-batches": ("qwen3", 3, dict(recompute="none", max_norm=0.5)),
+    "chunks": ("llama", 1, dict(feed_forward_chunk_tokens=50, loss_chunk_tokens=31)),
+    "bf16": ("qwen2", 1, dict(precision="bf16", resident_layers=3)),
+}
+
+
+class AdaptersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.scratch = pathlib.Path(scratch.name)
+        cls.weights = {name: save_model(name, cls.scratch / name) for name in MODELS}
+
+    def run_engine(self, folder, model, settings, options):
+        return train(
+            folder,
+            **{
+                "model": self.weights[model],
+                "load": self.weights[model],
+                "data": self.scratch / "tokens.bin",
+                "out": folder / "out",
+                "device": "cpu",
+                "precision": "fp32",
+                "batch": BATCH,
+                "micro_batch": BATCH // settings.micro_batches,
+                "seq": 32,
+                "steps": settings.steps,
+                "learning_rate": settings.learning_rate,
+                "warmup_steps": settings.warmup_steps,
+                "beta2": settings.beta2,
+                "epsilon": settings.epsilon,
+                "weight_decay": settings.weight_decay,
+                "max_norm": settings.max_norm,
+                "seed": 7,
+                "adapter_rank": RANK,
+                "adapter_alpha": ALPHA,
+                **options,
+            },
+        )
+
+    def first_adapters(self, model):
+        """Those of a step that changes nothing."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+        still = TrainingSettings(steps=1, warmup_steps=0, learning_rate=1e-30, weight_decay=0)
+        self.run_engine(folder, model, still, {})
+        return adapters_in(checkpoint_folder(folder / "out", 1))
+
+    def test_ten_steps_are_those_of_pytorch(self):
+        write_tokens(self.scratch / "tokens.bin", 71 * 32 - 5, 300)
+        for name, (model, micro_batches, options) in CASES.items():
+            with self.subTest(name):
+                settings = replace(
+                    TrainingSettings(epsilon=1e-3, weight_decay=0.5, max_norm=100.0),
+                    micro_batches=micro_batches,
+                    max_norm=options.get("max_norm", 100.0),
+                )
+                first = self.first_adapters(model)
+                folder = self.scratch / name.replace(" ", "-")
+                folder.mkdir()
+                run = self.run_engine(folder, model, settings, options)
+                bf16 = options.get("precision") == "bf16"
+                weights = load_file(self.weights[model] / "model.safetensors")
+                expected = AdaptedTrainer(
+                    read_shape(self.weights[model]),
+                    weights,
+                    first,
+                    settings,
+                    torch.float32 if bf16 else torch.float64,
+                    bf16,
+                ).run(run.batches)
+                limit = BF16 if bf16 else FP32
+                losses = relative_errors(run.field("loss"), expected.losses)
+                norms = relative_errors(run.field("gradient_norm"), expected.gradient_norms)
+                after = adapters_in(checkpoint_folder(folder / "out", settings.steps))
+                changes = change_errors(first, after, expected.masters)
+                worst = max(changes, key=changes.get)
+                print(
+                    f"{name:20} losses {max(losses):.1e} norms {max(norms):.1e} "
+                    f"changes {changes[worst]:.1e} {worst}",
+                    flush=True,
+                )
+                self.assertLess(losses[0], limit.first_loss)
+                self.assertLess(max(losses), limit.loss)
+                self.assertLess(max(norms), limit.norm)
+                self.assertLess(changes[worst], limit.change)
+
+    def test_checkpoint_is_what_peft_loads(self):
+        """adapter_config.json by the fields of peft's LoraConfig; tensors by its names."""
+        write_tokens(self.scratch / "tokens.bin", 71 * 32 - 5, 300)
+        folder = self.scratch / "files"
+        folder.mkdir()
+        self.run_engine(folder, "qwen3", TrainingSettings(steps=2, warmup_steps=0), {})
+        checkpoint = checkpoint_folder(folder / "out", 2)
+        config = json.loads((checkpoint / "adapter_config.json").read_text())
+        self.assertEqual(
+            (config["peft_type"], config["task_type"], config["r"], config["lora_alpha"]),
+            ("LORA", "CAUSAL_LM", RANK, ALPHA),
+        )
+        self.assertEqual(set(config["target_modules"]), MODULES)
+        self.assertEqual(config["base_model_name_or_path"], str(self.weights["qwen3"]))
+        self.assertFalse((checkpoint / "config.json").exists())
+        tensors = load_file(checkpoint / "adapter_model.safetensors")
+        base = load_file(self.weights["qwen3"] / "model.safetensors")
+        layers = read_shape(self.weights["qwen3"]).windows
+        self.assertEqual(len(tensors), 2 * len(MODULES) * len(layers))
+        for name, tensor in tensors.items():
+            part = "A" if ".lora_A." in name else "B"
+            weight = name.removeprefix(PREFIX).replace(f".lora_{part}.weight", ".weight")
+            rows, columns = base[weight].shape
+            self.assertEqual(tensor.shape, (RANK, columns) if part == "A" else (rows, RANK))
+
+
+if __name__ == "__main__":
+    unittest.main()
