@@ -9,6 +9,7 @@
 #include "engine/machine/stop_signals.h"
 #include "engine/train/expected_step.h"
 #include "engine/train/progress.h"
+#include "engine/train/run_defaults.h"
 #include "engine/train/run_setup.h"
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/training_run.h"
@@ -30,12 +31,17 @@ std::optional<Bytes> read_save_memory(const TrainFlags& flags) {
     return static_cast<Bytes>(parse_memory_size(*flags.save_memory, "--save-memory"));
 }
 
-void check_flags(const TrainFlags& flags) {
-    const TrainSettings& s = flags.settings;
+void check_flags(const TrainFlags& flags, const TrainSettings& s) {
     if (s.weight_decay * s.learning_rate >= 1)
         throw InputError(
             fmt::format("--weight-decay is {:g}, expected less than 1 / --learning-rate, {:g}",
                         s.weight_decay, 1 / s.learning_rate));
+    if (s.random_weights && s.load)
+        throw InputError(fmt::format(
+            "--random-weights is given with --load {}; leave one of them out", *s.load));
+    if (s.out && s.discard)
+        throw InputError(
+            fmt::format("--discard is given with --out {}; leave one of them out", *s.out));
     if (s.out) return;
     if (s.resume)
         throw InputError("--resume needs --out, the folder of the checkpoints to continue from");
@@ -63,10 +69,10 @@ void check_training(const TrainingSpec& training, const TrainSettings& settings)
 int train(const TrainFlags& flags) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     explain_bus_errors();
-    TrainSettings settings = flags.settings;
+    TrainSettings settings = with_rates(flags.settings, flags.given);
     settings.save_memory = read_save_memory(flags);
     // Mistakes are found before a plan is searched.
-    check_flags(flags);
+    check_flags(flags, settings);
     check_files(flags);
     allow_many_files();
     const PlannedModel named = asked_scenario(flags.scenario).model;
@@ -81,7 +87,10 @@ int train(const TrainFlags& flags) {
     if (plan.expected) check_expected_model(*plan.expected, model);
     check_training(read_training(plan), settings);
     if (settings.watch) create_watch_folder(*settings.watch);
-    check_inputs(model, read_training(plan), settings, checkpoints && checkpoints->newest());
+    const bool resumed = checkpoints && checkpoints->newest();
+    check_what_is_kept(settings, resumed);
+    const std::int64_t epoch = check_inputs(model, read_training(plan), settings, resumed);
+    settings = with_steps(std::move(settings), flags.given, epoch, read_training(plan).batch);
     const DeviceFacts device = check_device(settings);
     check_fp8(read_training(plan), device);
     check_documents(model, read_training(plan), device);
@@ -130,7 +139,7 @@ int main(int argc, char** argv) {
     sluice::add_model_flags(app, flags.scenario.given.model);
     sluice::add_run_flags(app, flags);
     sluice::add_training_flags(app, flags.scenario);
-    sluice::add_optimizer_flags(app, flags.settings);
+    sluice::add_optimizer_flags(app, flags);
     return sluice::run_program(
         app, [&flags] { return sluice::train(flags); }, argc, argv);
 }

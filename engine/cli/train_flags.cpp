@@ -42,7 +42,9 @@ CLI::Option* in_range(CLI::Option* option, Number low, Number high) {
 
 }  // namespace
 
-void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
+void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
+    TrainSettings& s = flags.settings;
+    GivenSettings& given = flags.given;
     // CLI11's own checks let "nan" pass.
     const auto finite = [](const std::string& text) {
         const std::optional<double> number = parse_number(text);
@@ -66,11 +68,29 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
             ->check(finite)
             ->capture_default_str();
     };
-    in_range(add("--steps", s.steps, "steps in total, including those before --resume"), 1,
-             1'000'000'000);
-    add("--learning-rate", s.learning_rate, "peak learning rate")->check(above_zero);
-    in_range(add("--warmup-steps", s.warmup_steps, "steps until the peak learning rate"), 0,
-             1'000'000'000);
+    // Their defaults are said in words, since they depend on other options.
+    const auto add_given = [&](const char* name, auto& value, const std::string& help) {
+        return add_option(app, {name, "N", "Optimizer"}, value, help)->check(finite);
+    };
+    const auto by_start = [](double fine_tuning, double pretraining) {
+        return fmt::format("[{:g} with --load, else {:g}]", fine_tuning, pretraining);
+    };
+    CLI::Option* const steps = in_range(
+        add_given("--steps", given.steps,
+                  fmt::format("steps in total, including those before --resume [{}]", s.steps)),
+        std::int64_t{1}, std::int64_t{1'000'000'000});
+    in_range(add_given("--epochs", given.epochs, "in place of --steps: rounds of the data"), 1e-6,
+             1e6)
+        ->excludes(steps);
+    add_given("--learning-rate", given.learning_rate,
+              fmt::format("peak learning rate {}",
+                          by_start(kFineTuning.learning_rate, kPretraining.learning_rate)))
+        ->check(above_zero);
+    in_range(
+        add_given("--warmup-steps", given.warmup_steps,
+                  fmt::format("steps until the peak learning rate [{:g}% with --load, else {:g}]",
+                              100 * kFineTuning.warmup_share, kPretraining.warmup_share)),
+        std::int64_t{0}, std::int64_t{1'000'000'000});
     app.add_option_function<std::string>(
            "--lr-schedule",
            [&s](const std::string& name) {
@@ -85,9 +105,14 @@ void add_optimizer_flags(CLI::App& app, TrainSettings& s) {
                  "share of the peak learning rate at the last step"),
              0.0, 1.0);
     in_range(add("--beta1", s.beta1, "AdamW's decay of the first moment"), 0.0, 0.999999);
-    in_range(add("--beta2", s.beta2, "AdamW's decay of the second moment"), 0.0, 0.999999);
+    in_range(add_given("--beta2", given.beta2,
+                       fmt::format("AdamW's decay of the second moment {}",
+                                   by_start(kFineTuning.beta2, kPretraining.beta2))),
+             0.0, 0.999999);
     add("--epsilon", s.epsilon, "AdamW's epsilon")->check(above_zero);
-    add("--weight-decay", s.weight_decay, "decoupled weight decay; norms and biases have none")
+    add_given("--weight-decay", given.weight_decay,
+              fmt::format("decoupled weight decay; norms and biases have none {}",
+                          by_start(kFineTuning.weight_decay, kPretraining.weight_decay)))
         ->check(zero_or_more);
     add("--max-norm", s.max_norm, "gradients are clipped to this norm")->check(above_zero);
     app.add_option_function<std::string>(
@@ -158,8 +183,13 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
     add_option(app, {"--load", "FILE", "Checkpoints"}, s.load,
                "start from these safetensors (a file, an index, a folder)")
         ->check(has_name);
+    app.add_flag("--random-weights", s.random_weights,
+                 "start from random weights, although --model holds some")
+        ->group("Checkpoints");
     add_option(app, {"--out", "FOLDER", "Checkpoints"}, s.out, "folder of checkpoints")
         ->check(has_name);
+    app.add_flag("--discard", s.discard, "keep nothing of a run with --load and without --out")
+        ->group("Checkpoints");
     in_range(add_option(app, {"--save-every", "N", "Checkpoints"}, s.save_every,
                         "steps between checkpoints; 0: at the end"),
              0, 1'000'000'000);

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/train/run_defaults.h"
 #include "engine/train/run_settings.h"
 #include "sim/command_line/scenario.h"
 
@@ -14,12 +15,13 @@ namespace sluice {
 struct TrainFlags {
     ScenarioFlags scenario;
     TrainSettings settings;
+    GivenSettings given;  ///< which the settings do not have yet
     std::optional<std::string> save_memory, plan, report, trace, timeline;
 };
 
 /// --data, --out, --plan and others that say what a run reads and writes.
 void add_run_flags(CLI::App& app, TrainFlags& flags);
-void add_optimizer_flags(CLI::App& app, TrainSettings& settings);
+void add_optimizer_flags(CLI::App& app, TrainFlags& flags);
 
 /// Values of --plan that name no file.
 inline constexpr std::string_view kAuto = "auto", kGiven = "given";

@@ -1,11 +1,13 @@
 """How does a model's chat template render a chat, and where in that text are the answers?"""
 
+import json
 import re
 
 from bad_input import BadInput, shortened
 from conversation import as_openai_writes
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
+END_OF_THOUGHTS = "</think>"
 MARKED_TEMPLATE = re.compile(r"\{%[-+]?\s*generation\b")
 
 
@@ -81,22 +83,28 @@ class ChatTemplate:
                     "write it as text or remove it"
                 )
         place = 0
-        mark = mark_beside(whole)
         for turn, message in enumerate(messages):
             text, role = message.get("content"), message["role"]
-            # Some templates leave out an answer's thoughts before a call on purpose.
-            if role == "assistant" or not isinstance(text, str) or not text.strip():
+            if not isinstance(text, str) or not text.strip():
                 continue
-            found = whole.find(text.strip(), place)
-            if found >= 0 and role in self.rendered_roles:
-                place = found + len(text.strip())
+            begin, end = place_in(whole, text, place)
+            # A short text may occur by chance, so that a role shows once that it is rendered.
+            if begin >= place and role in self.rendered_roles:
+                place = end
                 continue
-            if self._try(replaced(messages, turn, {**message, "content": mark}), tools) == whole:
+            if self._is_left_out(whole, chat, turn):
+                raise BadInput(f"message {turn + 1}: the chat template leaves out its text; {remedy(role)}")
+            if begin < 0:
                 raise BadInput(
-                    f"message {turn + 1}: the chat template leaves out its text; give another role "
-                    f'than "{shortened(role, 40)}", or remove the message'
+                    f"message {turn + 1}: its text does not occur in what the chat template renders, "
+                    f"so that a part of it would be lost; {remedy(role)}"
                 )
             self.rendered_roles.add(role)
+
+    def _is_left_out(self, whole, chat, turn):
+        """Whether another text in its place changes nothing."""
+        marked = {**chat.messages[turn], "content": mark_beside(whole)}
+        return self._try(replaced(chat.messages, turn, marked), chat.tools) == whole
 
     def _marked_answers(self, template, chat):
         # Not return_assistant_tokens_mask: if an answer's last token is the first of all, that
@@ -190,6 +198,28 @@ class ChatTemplate:
         end = blank + max(tokens) if tokens else 0
         blanks = answered[len(answered.rstrip()) :]
         return end + (len(blanks) if after.startswith(blanks, end) else 0)
+
+
+def place_in(whole, text, place):
+    """Where the text begins and ends in the rendered chat, after `place` if it is there; -1: it does
+    not occur. Templates may write it as JSON, and leave out the thoughts that it begins with."""
+    forms = [text.strip(), *(json.dumps(text, ensure_ascii=a)[1:-1] for a in (False, True))]
+    answer = text.rpartition(END_OF_THOUGHTS)[2].strip()
+    if END_OF_THOUGHTS in text and answer:
+        forms.append(answer)
+    for form in forms:
+        found = whole.find(form, place)
+        if found < 0:
+            found = whole.find(form)
+        if found >= 0:
+            return found, found + len(form)
+    return -1, -1
+
+
+def remedy(role):
+    if role == "assistant":
+        return "change or remove the text, or the record"
+    return f'give another role than "{shortened(role, 40)}", or remove the message'
 
 
 def replaced(messages, turn, message):

@@ -1,5 +1,5 @@
-"""Which text or chat does a record hold? Records come in the forms of OpenAI, TRL, ShareGPT and
-Alpaca; a chat leaves here in the form that chat templates take."""
+"""Which text, completion or chat does a record hold? Records come in the forms of OpenAI, TRL,
+ShareGPT and Alpaca; a chat leaves here in the form that chat templates take."""
 
 import dataclasses
 import json
@@ -7,7 +7,11 @@ import json
 from bad_input import BadInput, quoted, shortened
 from records import without_nulls
 
-FORMS = 'expected an object with "text", "messages", "conversations", or "instruction" and "output"'
+FORMS = (
+    'expected an object with "text", "messages", "conversations", "prompt" and "completion", or '
+    '"instruction" and "output"'
+)
+PAIRS = {"instruction": ("instruction", "output"), "prompt": ("prompt", "completion")}
 SHAREGPT_ROLES = {"human": "user", "gpt": "assistant"}
 # Keys that change what the model sees, and that no form here has a place for.
 UNUSED = (
@@ -25,6 +29,10 @@ COLUMNS = {
     "text",
     "messages",
     "conversations",
+    "prompt",
+    "completion",
+    "chosen",
+    "rejected",
     "instruction",
     "input",
     "output",
@@ -44,16 +52,25 @@ class Chat:
     learned: list  # for each message whether it is an answer to learn
 
 
+@dataclasses.dataclass
+class Completion:
+    """A text whose second part alone is learned."""
+
+    prompt: str
+    completion: str
+
+
 def conversation(record):
-    """The text, as a string, or the Chat."""
+    """The text, as a string, or the Completion or Chat."""
     if not isinstance(record, dict):
         raise BadInput(FORMS)
     record = {key: value for key, value in record.items() if value is not None}
-    has_alpaca = "instruction" in record and "output" in record
+    if "chosen" in record and "rejected" in record:
+        raise BadInput(preference_words(record))
     forms = [key for key in ("text", "messages", "conversations") if key in record]
-    forms += ["instruction"] * has_alpaca
+    forms += [first for first, pair in PAIRS.items() if all(key in record for key in pair)]
     if not forms:
-        raise BadInput(f"{FORMS}; it has {quoted(list(record)) or 'nothing'}")
+        raise BadInput(f"{FORMS}; it has {quoted(list(record)) or 'nothing'}{converted(record)}")
     if len(forms) > 1:
         raise BadInput(f"has both {quoted(forms[:1])} and {quoted(forms[1:])}; keep one of them")
     unused = [key for key in UNUSED if record.get(key)]
@@ -61,8 +78,50 @@ def conversation(record):
         raise BadInput(f"has {quoted(unused)}, which cannot become tokens; remove it")
     if forms == ["text"]:
         return text_of(record)
-    messages = alpaca_messages(record) if has_alpaca else record[forms[0]]
-    return chat(messages, forms[0], record.get("system"), tools_of(record.get("tools")))
+    more = record.get("system"), tools_of(record.get("tools"))
+    if forms == ["prompt"]:
+        return completion(record, *more)
+    messages = alpaca_messages(record) if forms == ["instruction"] else record[forms[0]]
+    return chat(messages, forms[0], *more)
+
+
+def converted(record):
+    """The command that makes a form of two texts under other names."""
+    texts = [key for key, value in record.items() if isinstance(value, str)]
+    if len(texts) != 2 or not all(key.isidentifier() and key.isascii() for key in texts):
+        return ""
+    return f"; if these are question and answer: jq -c '{{prompt: .{texts[0]}, completion: .{texts[1]}}}'"
+
+
+def preference_words(record):
+    kept = "messages: .chosen"
+    if isinstance(record["chosen"], str):
+        kept = "prompt, completion: .chosen" if "prompt" in record else "text: .chosen"
+    elif isinstance(record.get("prompt"), list):
+        kept = "messages: (.prompt + .chosen)"
+    return (
+        'has a pair of answers, "chosen" and "rejected", which only preference training takes; to '
+        f"learn the chosen one: jq -c '{{{kept}}}'"
+    )
+
+
+def completion(record, system, tools):
+    """As TRL has it: two texts, or two lists of messages, of which the second is learned."""
+    prompt, answer = record["prompt"], record["completion"]
+    if isinstance(prompt, str) and isinstance(answer, str):
+        if not answer:
+            raise BadInput("the completion is empty; give some text, or remove the record")
+        if system or tools:
+            raise BadInput('has "system" or "tools" beside texts; write it as "messages"')
+        return Completion(prompt, answer)
+    if not isinstance(prompt, list) or not isinstance(answer, list):
+        raise BadInput('"prompt" and "completion" are neither two strings nor two lists of messages')
+    made = chat([*prompt, *answer], "prompt", system, tools)
+    given = len(made.messages) - len(answer)
+    made.learned[:given] = [False] * given
+    if not any(made.learned):
+        raise BadInput("the completion has no answer of the assistant; remove the record")
+    return made
 
 
 def text_of(record):

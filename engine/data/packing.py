@@ -19,23 +19,33 @@ class Tokens:
         self.learned += other.learned
 
 
+LONG = ("cut", "drop", "truncate")  # of a document that is longer than a sequence
+
+
 class Packing:
-    """Fills sequences with documents, each best where the least is left; longer ones are cut."""
+    """Fills sequences with documents, each best where the least is left. Longer ones are cut into
+    parts, left out, or lose what follows their first sequence, as `long` says."""
 
     MOST_OPEN = 256  # sequences that wait for a document that fits
     MOST_OPEN_TOKENS = 2**25  # in them, of 5 bytes
 
-    def __init__(self, out, seq, padding):
+    def __init__(self, out, seq, padding, long="cut"):
         """Without `seq`, documents follow each other."""
-        self.out, self.seq, self.padding, self.open = out, seq, padding, []
+        self.out, self.seq, self.padding, self.long, self.open = out, seq, padding, long, []
         self.most_open = min(self.MOST_OPEN, self.MOST_OPEN_TOKENS // (seq or 1))
 
     def add(self, place, tokens):
+        is_long = self.seq is not None and len(tokens.ids) > self.seq
+        if is_long and self.long == "drop":
+            self.out.left_out += 1
+            return
         self.out.documents += 1
+        self.out.cut += is_long
         if self.seq is None:
             self.out.add(place, tokens)
             return
-        for begin in range(0, len(tokens.ids), self.seq):
+        kept = self.seq if is_long and self.long == "truncate" else len(tokens.ids)
+        for begin in range(0, kept, self.seq):
             end = begin + self.seq
             self._add_piece(place, Tokens(tokens.ids[begin:end], tokens.learned[begin:end]))
 

@@ -2,17 +2,20 @@
 sluice-train: ./dev data --help."""
 
 import argparse
+import array
 import json
 import os
 import pathlib
-import random
+import statistics
 import signal
 import sys
 
 from bad_input import BadInput, first_line, shortened
 from conversation import COLUMNS, conversation
-from packing import Packing
+from held_out import HeldOut
+from packing import LONG, Packing
 from records import records
+from shown import shown
 from token_file import STOPPING, TokenFile, check_free, give_names, partial, parts_of, signals_held
 from tokenizer import Tokenizer
 
@@ -41,6 +44,7 @@ length = number_of(
     f"number of tokens from 1 to {LONGEST_SEQUENCE}",
 )
 seed = number_of(int, lambda value: True, "whole number")
+count = number_of(int, lambda value: value >= 0, "whole number from 0 on")
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,9 +63,9 @@ def arguments(words=None):
     )
     path = dict(type=pathlib.Path)
     lines = (
-        ".jsonl, .ndjson, .json or .parquet, whose lines, array or rows have a text, messages "
-        "(with tools), conversations (ShareGPT), or instruction and output (Alpaca); any other is "
-        "one text"
+        "JSON lines or an array, Parquet, .csv or .tsv, whose records have a text, messages (with "
+        "tools), conversations (ShareGPT), prompt and completion, or instruction and output "
+        "(Alpaca); any other is one text"
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=lines, **path)
     model = "model folder with the tokenizer and its chat template"
@@ -82,14 +86,32 @@ def arguments(words=None):
         "gaps are filled with tokens that are not learned (default: documents follow each other)",
     )
     parser.add_argument(
+        "--long",
+        choices=LONG,
+        help="with --seq, documents that are longer than a sequence are cut into parts, left out, or "
+        "lose what follows (default: cut)",
+    )
+    parser.add_argument(
+        "--skip-bad",
+        type=count,
+        default=0,
+        metavar="N",
+        help="leaves out as many records that are wrong, and lists them (default: 0)",
+    )
+    parser.add_argument(
+        "--show",
+        type=count,
+        default=0,
+        metavar="N",
+        help="prints the first N documents, what is learned in green",
+    )
+    parser.add_argument(
         "--seed", type=seed, default=0, help="draws the documents that are held out (default: 0)"
     )
-    return parser.parse_args(words)
-
-
-def document_tokens(record, tokenizer):
-    found = conversation(record)
-    return tokenizer.text(found) if isinstance(found, str) else tokenizer.chat(found)
+    given = parser.parse_args(words)
+    if given.long and not given.seq:
+        parser.error("--long is given without --seq, the tokens of a sequence")
+    return given
 
 
 def reason(error, record):
@@ -102,17 +124,40 @@ def reason(error, record):
     return first_line(error)
 
 
-def documents(path, tokenizer):
+class Skipped:
+    """The records that are left out since they are wrong, as sentences."""
+
+    def __init__(self, most):
+        self.most, self.sentences = most, []
+
+    def add(self, error):
+        if len(self.sentences) >= self.most:
+            before = f"; {self.most} before it were wrong, too" if self.most else ""
+            raise BadInput(f"{error}{before}") from None
+        self.sentences.append(f"left out: {error}")
+
+
+def document_tokens(place, record, tokenizer):
+    if isinstance(record, BadInput):
+        raise record
+    try:
+        return tokenizer.document(conversation(record))
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # a template is a program, which may fail in any way
+        raise BadInput(f"{place}: cannot be tokenized ({reason(error, record)})") from None
+
+
+def documents(path, tokenizer, skipped):
     """(place, Tokens) of each document of the file."""
     for place, record in records(path, COLUMNS):
         try:
-            tokens = document_tokens(record, tokenizer)
+            tokens = document_tokens(place, record, tokenizer)
         except BadInput as error:
-            raise BadInput(f"{place}: {error}") from None
-        except MemoryError:
-            raise
-        except Exception as error:  # a template is a program, which may fail in any way
-            raise BadInput(f"{place}: cannot be tokenized ({reason(error, record)})") from None
+            skipped.add(error)
+            continue
         yield place, tokens
 
 
@@ -128,7 +173,7 @@ def output_names(given):
 def check_files(given, names):
     for path in given.files:
         if not path.is_file():
-            raise BadInput(f"{path}: is no file; name .jsonl, .json, .parquet or text files")
+            raise BadInput(f"{path}: is no file; name .jsonl, .json, .csv, .parquet or text files")
     if not given.out.parent.is_dir():
         raise BadInput(f"--out {given.out}: {given.out.parent} is no folder; make it first")
     written = [file for name in names for part in parts_of(name) for file in (part, partial(part))]
@@ -139,25 +184,42 @@ def check_files(given, names):
         check_free(name)
 
 
+def lengths_words(lengths):
+    """How long documents are."""
+    ordered = sorted(lengths)
+    long = ordered[min(len(ordered) - 1, len(ordered) * 9 // 10)]
+    return (
+        f"a document has {statistics.median_low(ordered):,} tokens in the median, {long:,} at 90%, "
+        f"{ordered[-1]:,} at most"
+    )
+
+
 def prepare(given):
-    """The files that were written, as sentences."""
+    """Sentences on the files that were written and the records that were left out."""
     names = output_names(given)
     check_files(given, names)
     tokenizer = Tokenizer(given.model)
-    chosen = random.Random(given.seed)
+    held_out = HeldOut(given.held_out, given.seed)
+    skipped, lengths = Skipped(given.skip_bad), array.array("q")
     outputs = []
     try:
         with signals_held():  # so that each file that is made is known to the end
             for name in names:
-                outputs.append(TokenFile(name, tokenizer.vocabulary))
-        packings = [Packing(output, given.seq, tokenizer.padding()) for output in outputs]
+                outputs.append(TokenFile(name, tokenizer.vocabulary, given.seq))
+        packings = [
+            Packing(output, given.seq, tokenizer.padding(), given.long or LONG[0])
+            for output in outputs
+        ]
         for path in given.files:
-            place = None
-            for place, tokens in documents(path, tokenizer):
-                held_out = bool(given.held_out) and chosen.random() < given.held_out
-                packings[held_out].add(place, tokens)
-            if place is None:
+            before = len(lengths) + len(skipped.sentences)
+            for place, tokens in documents(path, tokenizer, skipped):
+                if len(lengths) < given.show:
+                    print(shown(place, tokens, tokenizer.used.decode, sys.stdout.isatty()))
+                lengths.append(len(tokens.ids))
+                packings[held_out.takes_next()].add(place, tokens)
+            if len(lengths) + len(skipped.sentences) == before:
                 raise BadInput(f"{path}: holds no documents; write it again, or leave it out")
+        outputs[0].left_out += len(skipped.sentences)
         for packing in packings:
             packing.finish()
         for output in outputs:
@@ -169,7 +231,7 @@ def prepare(given):
         with signals_held():
             for output in outputs:
                 output.remove_partial()
-    return [str(output) for output in outputs]
+    return [*skipped.sentences, *map(str, outputs), lengths_words(lengths)]
 
 
 def stop(number, frame):

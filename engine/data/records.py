@@ -2,6 +2,7 @@
 may be larger than the memory."""
 
 import codecs
+import csv
 import json
 import sys
 
@@ -13,17 +14,48 @@ ROWS_AT_ONCE = 1024  # of Parquet
 
 
 def records(path, columns):
-    """(place, record) of each document; a text file is one record. `columns` are the names that are
-    read of a table. Throws BadInput with the place."""
-    ending = path.suffix.lower()
-    if ending in REFUSED:
-        raise BadInput(f"{path}: {REFUSED[ending]}")
+    """(place, record) of each document; a text file is one record. A record that cannot be read,
+    while those after it can, is a BadInput. `columns` are the names that are read of a table. Throws
+    BadInput with the place."""
     try:
-        yield from READERS.get(ending, whole_text)(path, columns)
+        yield from reader_of(path)(path, columns)
     except UnicodeDecodeError:
         raise BadInput(f"{path}: is not UTF-8; convert the file to UTF-8") from None
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror or first_line(error)})") from None
+
+
+def reader_of(path):
+    """By the first bytes of the file, since names say little: .json files hold lines and arrays. Its
+    name counts where these could be of several forms."""
+    ending = path.suffix.lower()
+    with path.open("rb") as file:
+        start = file.read(FIRST_BYTES)
+    for magic, what_to_do in OTHER_KINDS.items():
+        if start.startswith(magic):
+            raise BadInput(f"{path}: {what_to_do.format(path)}")
+    if ending in REFUSED:
+        raise BadInput(f"{path}: {REFUSED[ending].format(path)}")
+    if start.startswith(b"PAR1") or ending == ".parquet":
+        return parquet_rows
+    if ending in TABLES:
+        return table_rows
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    line = text.partition(b"\n")[0].strip()
+    if ending in JSON_ENDINGS:
+        return json_records if ending == ".json" or line in (b"[", b"{") or line[:1] == b"[" else json_lines
+    if text[:1] == b"{" and is_object(line):
+        return json_lines
+    if text[:1] == b"[" and text[1:].lstrip()[:1] == b"{":
+        return json_records
+    return whole_text
+
+
+def is_object(line):
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def whole_text(path, columns):
@@ -48,11 +80,11 @@ def json_lines(path, columns):
             try:
                 record = json.loads(decoded(raw, place), object_pairs_hook=object_of)
             except (ValueError, RecursionError) as error:
-                is_array = raw.lstrip().startswith(b"[")
-                named = ", or an array in a file that is named .json" if is_array else ""
-                raise BadInput(
-                    f"{place}: is no JSON ({first_line(error)}); expected an object a line{named}"
-                ) from None
+                record = BadInput(
+                    f"{place}: is no JSON ({first_line(error)}); expected an object a line"
+                )
+            except BadInput as error:
+                record = error
             yield place, record
 
 
@@ -142,6 +174,43 @@ def json_records(path, columns):
             raise BadInput(f'{path}: "{text.next()}" follows the array; one array is expected')
 
 
+def table_rows(path, columns):
+    """The rows of comma- or tab-separated values below their names. Cells that are empty are left
+    out, and those of columns that hold lists are JSON."""
+    csv.field_size_limit(MOST_CHARACTERS)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file, delimiter=TABLES[path.suffix.lower()], strict=True)
+        if not columns.intersection(rows.fieldnames or []):
+            raise BadInput(
+                f"{path}: its first line names {quoted(rows.fieldnames or []) or 'nothing'}, expected "
+                'columns as "text", or "prompt" and "completion"; name them there'
+            )
+        number = 0
+        try:
+            for number, row in enumerate(rows, 1):
+                place = f"{path} row {number}"
+                if None in row or None in row.values():
+                    yield place, BadInput(
+                        f"{place}: has {'more' if None in row else 'fewer'} cells than the first line "
+                        "names; quote cells that hold a separator"
+                    )
+                    continue
+                yield place, {key: listed(key, cell) for key, cell in row.items() if cell}
+        except csv.Error as error:
+            raise BadInput(
+                f"{path}: cannot be read after row {number} ({first_line(error)}); write it again"
+            ) from None
+
+
+def listed(key, cell):
+    if key not in LISTS:
+        return cell
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell  # conversation() says that it is no list
+
+
 def parquet_rows(path, columns):
     try:
         import pyarrow.parquet
@@ -185,17 +254,31 @@ def without_nulls(value, kept=()):
     return value
 
 
-READERS = {
-    ".jsonl": json_lines,
-    ".ndjson": json_lines,
-    ".json": json_records,
-    ".parquet": parquet_rows,
-}
-TABLE = (
-    'is a table; write each row as an object a line, with "text" or "messages", to a .jsonl file'
+FIRST_BYTES = 2**16
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+TABLES = {".csv": ",", ".tsv": "\t"}
+LISTS = ("messages", "conversations", "history", "tools")
+PANDAS = (
+    "is a table of another kind; convert it: python -c \"import pandas; "
+    "pandas.read_{}('{{}}').to_json('rows.jsonl', orient='records', lines=True)\""
 )
-PACKED = "is compressed; unpack it first"
+UNPACKED = "is compressed; unpack it first: {} '{{}}'"
+GZIP, ZIP = UNPACKED.format("gunzip -k"), UNPACKED.format("unzip")
+ARROW, EXCEL = PANDAS.format("feather"), PANDAS.format("excel")
+OTHER_KINDS = {
+    b"\x1f\x8b": GZIP,
+    b"BZh": UNPACKED.format("bunzip2 -k"),
+    b"\xfd7zXZ\0": UNPACKED.format("unxz -k"),
+    b"\x28\xb5\x2f\xfd": UNPACKED.format("unzstd"),
+    b"7z\xbc\xaf": UNPACKED.format("7z x"),
+    b"ARROW1": ARROW,
+}
 REFUSED = {
-    **dict.fromkeys((".csv", ".tsv", ".xls", ".xlsx", ".arrow", ".feather"), TABLE),
-    **dict.fromkeys((".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".tgz", ".tar"), PACKED),
+    ".xls": EXCEL,
+    ".xlsx": EXCEL,
+    ".arrow": ARROW,
+    ".feather": ARROW,
+    ".zip": ZIP,
+    ".gz": GZIP,
+    ".tar": UNPACKED.format("tar xf"),
 }

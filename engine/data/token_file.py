@@ -108,8 +108,9 @@ class TokenFile:
     document, ascending from 0: the index of its first token. Tokens that fill a gap count as a
     document."""
 
-    def __init__(self, path, vocabulary):
-        self.path, self.vocabulary = path, vocabulary
+    def __init__(self, path, vocabulary, seq=None):
+        self.path, self.vocabulary, self.seq = path, vocabulary, seq or 0
+        self.cut = self.left_out = 0  # documents
         self.format = UINT16 if vocabulary <= 2**16 else UINT32
         self.parts, self.files = parts_of(path), []
         self.documents = self.begins = self.tokens = self.learned = 0
@@ -127,6 +128,7 @@ class TokenFile:
         header = numpy.zeros(HEADER_INTS, "<i4")
         header[:2] = self.format["magic"], self.format["version"]
         header[2:5] = self.tokens, self.learned, self.begins
+        header[5:8] = self.seq, min(self.cut, MOST_TOKENS), min(self.left_out, MOST_TOKENS)
         self.files[0].seek(0)
         self.files[0].write(header.tobytes())
 
@@ -168,9 +170,11 @@ class TokenFile:
                 file.close()
 
     def __str__(self):
+        more = f"; {self.cut:,} longer than {self.seq:,} tokens and cut" if self.cut else ""
+        more += f"; {self.left_out:,} left out" if self.left_out else ""
         return (
             f"{self.path}: {self.documents:,} documents, {self.tokens:,} tokens, "
-            f"{self.learned:,} of them learned"
+            f"{self.learned:,} of them learned{more}"
         )
 
 

@@ -25,16 +25,19 @@ constexpr std::int64_t kHeaderBytes = 256 * sizeof(std::int32_t);
 
 constexpr std::int64_t bytes_of(TokenWidth width) { return static_cast<std::int64_t>(width); }
 
-/// The first numbers of a header; zeros if the file is shorter. llm.c leaves the last two 0.
+/// The first numbers of a header; zeros if the file is shorter. llm.c leaves all after the tokens
+/// 0.
 struct Header {
-    std::int32_t magic = 0, version = 0, tokens = 0, learned = 0, documents = 0;
+    std::int32_t magic = 0, version = 0, tokens = 0, learned = 0, documents = 0, sequence = 0,
+                 cut = 0, left_out = 0;
 };
 
 Header first_numbers(const ReadFile& file) {
-    std::array<std::int32_t, 5> numbers{};
+    std::array<std::int32_t, 8> numbers{};
     const auto bytes = std::as_writable_bytes(std::span(numbers));
     file.read(0, bytes.first(std::min(bytes.size(), static_cast<std::size_t>(file.size()))));
-    return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+    return {numbers[0], numbers[1], numbers[2], numbers[3],
+            numbers[4], numbers[5], numbers[6], numbers[7]};
 }
 
 /// Files whose bytes are text or look like it, but are not to be learned.
@@ -116,7 +119,8 @@ void TokenShard::open_mask() {
 }
 
 void TokenShard::read_header() {
-    const auto [magic, version, tokens, learned, documents] = first_numbers(file_);
+    const auto [magic, version, tokens, learned, documents, sequence, cut, left_out] =
+        first_numbers(file_);
     width_ = magic == kUint16Magic ? TokenWidth::uint16 : TokenWidth::uint32;
     data_begin_ = kHeaderBytes;
     tokens_ = tokens;
@@ -142,6 +146,7 @@ void TokenShard::read_header() {
     }
     learned_ = std::max(learned, 0);
     documents_begin_ = std::max(documents, 0);
+    prepared_ = {std::max(sequence, 0), std::max(cut, 0), std::max(left_out, 0)};
 }
 
 void TokenShard::accept_headerless(TokenWidth width) {
@@ -226,6 +231,19 @@ std::int64_t TokenShard::hide_unlearned(std::int64_t begin, std::span<std::int32
             ++count;
     }
     return count;
+}
+
+std::int64_t TokenShard::learned() const {
+    if (!mask_) return tokens_;
+    if (learned_ > 0) return learned_;
+    constexpr std::int64_t kBlock = 1 << 20;  // tokens
+    std::int64_t learned = 0;
+    std::vector<std::int32_t> block;
+    for (std::int64_t begin = 0; begin < tokens_; begin += kBlock) {
+        block.resize(static_cast<std::size_t>(std::min(kBlock, tokens_ - begin)));
+        learned += hide_unlearned(begin, block);
+    }
+    return learned;
 }
 
 std::uint64_t TokenShard::checksum(std::int64_t vocabulary) const {

@@ -18,6 +18,13 @@ enum class TokenWidth : std::uint8_t { byte = 1, uint16 = 2, uint32 = 4 };
 /// Number of ids of one-byte tokens: 0 to 255.
 inline constexpr std::int64_t kByteVocabulary = 256;
 
+/// How `./dev data` made a file, as its header says; zeros where it says nothing.
+struct PreparedData {
+    std::int64_t sequence = 0;       ///< tokens that documents are packed into
+    std::int64_t cut_documents = 0;  ///< those longer than a sequence, of which parts are there
+    std::int64_t left_out_documents = 0;  ///< too long, or wrong
+};
+
 /// A file of tokens. Names that end in .bin are shards of little-endian ids. With
 /// llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520 and
 /// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
@@ -25,8 +32,8 @@ inline constexpr std::int64_t kByteVocabulary = 256;
 /// its name ends like that of documents, a table or a compressed file. A mask may lie beside it,
 /// under its name with ".mask" added: a byte per token, 1 if the model learns to predict that
 /// token, 0 if not. Without one, it learns all. After the number of tokens a header may say how
-/// many are learned, so that the mask must be there, and how many documents begin. Where these
-/// begin is read only if that is asked for (DocumentFile).
+/// many are learned, so that the mask must be there, how many documents begin, and PreparedData.
+/// Where documents begin is read only if that is asked for (DocumentFile).
 class TokenShard {
   public:
     /// Throws InputError for a file that is none of these.
@@ -49,6 +56,10 @@ class TokenShard {
     /// the header says.
     std::uint64_t checksum(std::int64_t vocabulary) const;
     const std::optional<DocumentFile>& documents() const { return documents_; }
+    const PreparedData& prepared() const { return prepared_; }
+    /// Tokens that the mask says are learned, or all without a mask. Reads the mask if the header
+    /// does not say it.
+    std::int64_t learned() const;
     /// Another number once its file, mask or documents were written to.
     std::int64_t modification() const;
 
@@ -67,6 +78,7 @@ class TokenShard {
     std::int64_t data_begin_ = 0;  ///< bytes
     std::int64_t tokens_ = 0;
     std::int64_t learned_ = 0, documents_begin_ = 0;  ///< as the header says, or 0
+    PreparedData prepared_;
 };
 
 /// Token files in the given order.

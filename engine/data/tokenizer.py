@@ -5,6 +5,7 @@ import os
 
 from bad_input import BadInput, first_line, shortened
 from chat_template import ChatTemplate
+from conversation import Chat, Completion
 from packing import Tokens
 
 
@@ -50,22 +51,37 @@ class Tokenizer:
         """Fills gaps; any token would do, since it is not learned and nothing follows it."""
         return self.used.eos_token_id or 0
 
-    def text(self, text):
+    def document(self, found):
+        """The tokens of what conversation() found."""
+        if isinstance(found, Chat):
+            return self.chat(found)
+        if isinstance(found, Completion):
+            return self.text(found.prompt + found.completion, len(found.prompt))
+        return self.text(found)
+
+    def text(self, text, prompt=0):
+        """All of its tokens are learned but those that begin in the first `prompt` characters."""
         begin, end = self.used.bos_token_id, self.used.eos_token_id
         if end is None:
             raise BadInput(
                 f"--model {self.folder}: the tokenizer has no eos_token, which must end each text; "
                 "set it in tokenizer_config.json"
             )
-        ids = self.used(text, verbose=False)["input_ids"]
+        coded = self.used(text, return_offsets_mapping=prompt > 0, verbose=False)
+        ids = coded["input_ids"]
+        learned = [1] * len(ids)
+        if prompt > 0:
+            learned = [int(first >= prompt) for first, _ in coded["offset_mapping"]]
+            if learned[-1:] == [0] and ids[-1] == end:  # one that is added has no place
+                learned[-1] = 1
         # A text may be a chat that is rendered already: then it begins and ends as one.
         if begin is not None and ids[:2] == [begin, begin]:
-            ids = ids[1:]
+            ids, learned = ids[1:], learned[1:]
         if ids[-2:] == [end, end]:
-            ids = ids[:-1]
+            ids, learned = ids[:-1], learned[:-1]
         if ids[-1:] != [end] and not text.rstrip().endswith(self.used.eos_token):
-            ids = [*ids, end]
-        return Tokens(ids, [1] * len(ids))
+            ids, learned = [*ids, end], [*learned, 1]
+        return Tokens(ids, learned)
 
     def chat(self, chat):
         if self.used.chat_template is None:

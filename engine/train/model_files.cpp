@@ -165,12 +165,27 @@ std::optional<fs::path> folder_of(const std::string& model) {
 
 }  // namespace
 
-std::optional<std::string> tokenizer_file(const std::string& model) {
+namespace {
+
+/// The first of these files that stands beside the model.
+std::optional<std::string> beside(const std::string& model,
+                                  std::initializer_list<const char*> names) {
     const std::optional<fs::path> folder = folder_of(model);
     if (!folder) return std::nullopt;
-    for (const char* name : {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt"})
+    for (const char* name : names)
         if (is_there(*folder / name)) return (*folder / name).string();
     return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> tokenizer_file(const std::string& model) {
+    return beside(model, {"tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt"});
+}
+
+std::optional<std::string> weights_beside(const std::string& model) {
+    return beside(model, {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                          "pytorch_model.bin.index.json"});
 }
 
 ModelFiles read_model_files(const std::string& model) {

@@ -31,6 +31,9 @@ ModelFiles read_model_files(const std::string& model);
 /// The file of a tokenizer that stands there, in the same places; empty without one.
 std::optional<std::string> tokenizer_file(const std::string& model);
 
+/// The file of weights that stands there, likewise.
+std::optional<std::string> weights_beside(const std::string& model);
+
 /// hf_config_text() with the other keys of the model's own config.json, such as the ids of special
 /// tokens.
 std::string config_with_rest(const ModelSpec& model, const ModelFiles& files);

@@ -13,13 +13,6 @@
 namespace sluice {
 namespace {
 
-std::string time_left(Seconds seconds) {
-    const auto whole = static_cast<std::int64_t>(std::llround(seconds));
-    if (whole >= 3600)
-        return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-    return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
 std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
     const StepOutcome& o = r.outcome;
     std::vector<const char*> marks;
@@ -38,10 +31,17 @@ std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
         o.gradient_norm, marked, r.learning_rate, format_thousands(r.tokens_per_s()),
         r.plan_share ? fmt::format(" ({} of plan)", format_percent(*r.plan_share)) : "",
         format_bytes(static_cast<double>(r.device)), format_bytes(static_cast<double>(r.host)),
-        time_left(left));
+        clock_text(left));
 }
 
 }  // namespace
+
+std::string clock_text(Seconds seconds) {
+    const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+    if (whole >= 3600)
+        return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
 
 void say(const std::string& text) {
     std::fputs(text.c_str(), stdout);
@@ -67,7 +67,7 @@ Seconds Progress::left() const { return static_cast<double>(steps_ - step_) * ty
 
 std::string Progress::state() const {
     return fmt::format("step {} of {}, {} left", format_thousands(static_cast<double>(step_)),
-                       format_thousands(static_cast<double>(steps_)), time_left(left()));
+                       format_thousands(static_cast<double>(steps_)), clock_text(left()));
 }
 
 void Progress::report(const StepRecord& record) {

@@ -16,6 +16,9 @@ namespace sluice {
 void say(const std::string& text);
 void say_on_stderr(const std::string& text);
 
+/// "1:02:03" or "2:03".
+std::string clock_text(Seconds seconds);
+
 class Progress {
   public:
     /// Appends to `log`, if it is given. Throws InputError if that cannot be written.

@@ -22,6 +22,7 @@ enum class OnSpike : std::uint8_t { go_on, skip, stop };
 inline constexpr std::array<std::string_view, 3> kOnSpikeNames = {"go-on", "skip", "stop"};
 
 struct TrainSettings {
+    // Where steps, rates and beta2 are not given: run_defaults.h.
     std::int64_t steps = 100;
     double learning_rate = 3e-4;  ///< its peak
     std::int64_t warmup_steps = 0;
@@ -42,7 +43,9 @@ struct TrainSettings {
     std::string model;                    ///< as --model names it
     std::string model_files;              ///< a folder or file whose tokenizer is kept
     std::optional<std::string> load;      ///< safetensors to start from
+    bool random_weights = false;          ///< although `model` holds weights
     std::optional<std::string> out;       ///< folder of checkpoints
+    bool discard = false;                 ///< without `out`, loaded weights are not to be kept
     std::int64_t save_every = 0;          ///< steps between checkpoints; 0: only at the end
     int keep = 2;                         ///< newest checkpoints that stay
     /// Host memory for state that is to be written while it changes; 0: steps wait until a

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "engine/data/data_facts.h"
 #include "engine/layers/layer_layout.h"
 #include "engine/machine/machine_here.h"
 #include "engine/machine/setup_warnings.h"
@@ -38,17 +39,42 @@ void refuse_bytes(const TokenSource& tokens, const TrainSettings& settings) {
                 tokens.shard(i).path(), *tokenizer));
 }
 
-void check_inputs(const ModelSpec& model, const TrainingSpec& training,
-                  const TrainSettings& settings, bool resumed) {
+std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
+                          const TrainSettings& settings, bool resumed) {
     for (const LayerSpec& kind : model.kinds) layer_layout(model, kind);
-    for (const auto* data : {&settings.data, &settings.validation}) {
-        if (data->empty()) continue;
-        TokenSource tokens = open_tokens(*data, model.vocabulary, training.within_documents());
+    const auto opened = [&](const std::vector<std::string>& data) {
+        TokenSource tokens = open_tokens(data, model.vocabulary, training.within_documents());
         refuse_bytes(tokens, settings);
+        if (const auto refusal = other_sequence(tokens, training.sequence))
+            throw InputError(*refusal);
         tokens.check_some();
-        BatchSampler(std::move(tokens), training.batch, training.sequence, settings.seed);
+        return BatchSampler(std::move(tokens), training.batch, training.sequence, settings.seed);
+    };
+    const BatchSampler data = opened(settings.data);
+    if (!settings.validation.empty()) {
+        const BatchSampler held_out = opened(settings.validation);
+        if (const auto both = file_in_both(held_out.tokens(), data.tokens()))
+            throw InputError(fmt::format(
+                "--validation {}: is trained on, too, so its loss would say nothing; hold data out "
+                "with ./dev data --held-out 0.05",
+                *both));
     }
     if (settings.load && !resumed) check_weights(*settings.load, model);
+    return data.windows_per_epoch();
+}
+
+void check_what_is_kept(const TrainSettings& settings, bool resumed) {
+    if (settings.load && !settings.out && !settings.discard)
+        throw InputError(fmt::format(
+            "--load {} is given without --out, so that what is learned would be lost; give --out "
+            "FOLDER, or --discard if this is meant",
+            *settings.load));
+    if (settings.load || settings.random_weights || resumed) return;
+    if (const auto weights = weights_beside(settings.model))
+        throw InputError(fmt::format(
+            "--model {}: holds weights, {}, which are not read without --load; give --load {} to "
+            "start from them, or --random-weights",
+            settings.model, *weights, settings.model));
 }
 
 DeviceFacts check_device(const TrainSettings& settings) {

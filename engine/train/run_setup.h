@@ -14,11 +14,16 @@ namespace sluice {
 /// A file stays open for each shard of tokens; the usual limit is 1024.
 void allow_many_files();
 
-/// Opens what the run reads, before a plan is searched and minutes of loading. Throws InputError if
-/// the model is not supported, a file is missing, or is of another model. `resumed`: the weights of
+/// Opens what the run reads, before a plan is searched and minutes of loading, and returns the
+/// sequences of an epoch. Throws InputError if the model is not supported, a file is missing, is of
+/// another model or of other sequences, or is trained on and held out. `resumed`: the weights of
 /// --load will not be read.
-void check_inputs(const ModelSpec& model, const TrainingSpec& training,
-                  const TrainSettings& settings, bool resumed);
+std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
+                          const TrainSettings& settings, bool resumed);
+
+/// Throws InputError if weights would be ignored that stand beside --model, or loaded ones trained
+/// and lost, unless --random-weights or --discard says that this is meant. `resumed`: as above.
+void check_what_is_kept(const TrainSettings& settings, bool resumed);
 
 /// Throws InputError for text where --load or --model has a tokenizer: its bytes are not the
 /// tokens that the model knows, but would train it.

@@ -4,6 +4,7 @@
 
 #include "engine/machine/setup_warnings.h"
 #include "engine/train/run_endings.h"
+#include "engine/train/run_summary.h"
 #include "engine/train/weights_file.h"
 #include "engine/train/whole_run.h"
 #include "sim/base/format.h"
@@ -51,6 +52,7 @@ void WholeRun::prepare() {
                                        training_.batch, training_.sequence, settings_.seed);
     modifications_ = sampler_->tokens().modifications();
     if (!settings_.validation.empty()) held_out_.emplace(model_, training_, settings_);
+    introduce();
     // Reads all data, which takes a second for some gigabytes, while memory is allocated.
     fingerprints_ = std::async(std::launch::async, [this, documents] {
         const TokenSource tokens = open_tokens(settings_.data, model_.vocabulary, documents);
@@ -69,6 +71,24 @@ void WholeRun::prepare() {
         if (!hint) throw;
         throw std::runtime_error(fmt::format("{}. {}", error.what(), *hint));
     }
+}
+
+void WholeRun::introduce() const {
+    ComingRun facts;
+    facts.settings = settings_;
+    facts.training = training_;
+    facts.longest_sequence = model_.longest_sequence;
+    facts.data = data_facts(sampler_->tokens(), training_.sequence);
+    if (held_out_)
+        facts.validation =
+            data_facts(open_tokens(settings_.validation, model_.vocabulary), training_.sequence);
+    facts.fp32_activations = type_ == DType::fp32;
+    if (settings_.resume && checkpoints_) facts.continues_from = checkpoints_->newest();
+    if (facts.continues_from) facts.done = checkpoint_steps(*settings_.out).front();
+    facts.now = std::time(nullptr);
+    say(run_summary(facts));
+    for (const std::string& warning : run_warnings(facts))
+        say(fmt::format("warning: {}\n", warning));
 }
 
 void WholeRun::allocate() {
@@ -109,6 +129,11 @@ void WholeRun::start_parameters() {
     state_.seed = settings_.seed;
     data_ = fingerprints_.get();
     if (held_out_) data_.validation = held_out_->fingerprint();
+    if (held_out_ && data_.validation == data_.tokens + data_.documents)
+        throw InputError(fmt::format(
+            "--validation {}: holds the tokens of --data, so its loss would say nothing; hold data "
+            "out with ./dev data --held-out 0.05",
+            settings_.validation.front()));
     state_.settings = settings_record(training_, settings_, *sampler_, data_);
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;

@@ -36,6 +36,8 @@ class WholeRun {
 
   private:
     void prepare();
+    /// Says what the run will do.
+    void introduce() const;
     /// With the memory that saving takes.
     PlannedStep planned() const {
         const PlannedStep step = planned_step(plan_.step, machine_, training_);

@@ -47,6 +47,20 @@ RESULT_INSIDE = (
     "{{ m.content }}<|im_end|>{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+# As Llama 3.1's: a call stands for its message, and results are JSON.
+CALL_ALONE = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.tool_calls %}"
+    "{{ m.tool_calls[0].function | tojson }}{% elif m.role == 'tool' %}{{ m.content | tojson }}"
+    "{% else %}{{ m.content }}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# As Qwen3's: earlier answers lose their thoughts.
+FORGETS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if loop.last %}{{ m.content }}{% else %}"
+    "{{ m.content.split('</think>')[-1].lstrip() }}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+SHORTENS = CHATML.replace("m.content", "m.content[:9]")
 # A text that is a list of parts, as of models that see.
 PARTS = "{% for m in messages %}{% for p in m.content if p.type == 'text' %}{{ p.text }}{% endfor %}{% endfor %}"
 
@@ -64,8 +78,7 @@ class ChatTemplateTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             byte_tokenizer(template, begin).save_pretrained(folder)
             self.tokenizer = Tokenizer(pathlib.Path(folder))
-        found = conversation(record)
-        return self.tokenizer.text(found) if isinstance(found, str) else self.tokenizer.chat(found)
+        return self.tokenizer.document(conversation(record))
 
     def check(self, template, record, *learned, like=None, begin=None):
         """The learned texts in their order. Tokens are those of apply_chat_template(), of `like`
@@ -107,6 +120,36 @@ class ChatTemplateTest(unittest.TestCase):
         self.refused('message 2: has "reasoning_content", which', record, CHATML)
         record = {"messages": [user("a long question"), answer("no")]}
         self.refused("message 1: the chat template leaves out its text", record, PARTS)
+
+    def test_every_text_occurs_in_what_is_rendered(self):
+        spoken = answer("let me see", tool_calls=[WEATHER])
+        record = {"messages": [user("weather?"), spoken, {"role": "tool", "content": 'so "22"'}]}
+        self.refused("message 2: the chat template leaves out its text; change", record, CALL_ALONE)
+        record["messages"][1] = CALL
+        call = '{"name": "weather", "arguments": {"city": "Rome"}}<|im_end|>\n'
+        self.check(CALL_ALONE, record, call)
+        self.refused(
+            "message 2: its text does not occur in what the chat template renders",
+            {"messages": [user("short"), answer("an answer of some length")]},
+            SHORTENS,
+        )
+        self.refused(
+            'message 1: its text does not occur in what the chat template renders, so that a part of '
+            'it would be lost; give another role than "user"',
+            {"messages": [user("a question of some length"), answer("short")]},
+            SHORTENS,
+        )
+        thoughts = [user("q"), answer("<think>\nhm\n</think>\n\nso"), user("r"), answer("yes")]
+        self.check(FORGETS, {"messages": thoughts}, "so<|im_end|>\n", "yes<|im_end|>\n")
+
+    def test_a_completion_is_learned_with_its_end(self):
+        for begin, first in (("<|bos|>", 1), (None, 0)):
+            tokens = self.tokens({"prompt": "one ", "completion": "two"}, CHATML, begin)
+            whole = "<|bos|>" * first + "one two<|im_end|>"
+            self.assertEqual(self.tokenizer.used.decode(tokens.ids), whole)
+            self.assertEqual(list(tokens.learned), [0] * (first + 4) + [1] * 4)
+        tokens = self.tokens({"prompt": "", "completion": "two"}, CHATML, "<|bos|>")
+        self.assertEqual(list(tokens.learned), [0] + [1] * 4)
 
     def test_parts_of_text_are_joined(self):
         strings = {"messages": [user("What is two and two?"), answer("four")]}

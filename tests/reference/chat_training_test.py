@@ -83,6 +83,7 @@ class ChatTrainingTest(ChatTest):
             steps=settings.steps,
             learning_rate=settings.learning_rate,
             warmup_steps=settings.warmup_steps,
+            beta2=settings.beta2,
             epsilon=settings.epsilon,
             weight_decay=settings.weight_decay,
             max_norm=settings.max_norm,

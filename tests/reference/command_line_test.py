@@ -92,6 +92,10 @@ class CommandLine(unittest.TestCase):
             (dict(data=self.folder / "dat.bin"), "dat.bin"),
             (dict(validation=self.folder / "held.bin"), "held.bin"),
             (dict(load=self.folder / "weights"), "weights"),
+            (dict(validation=self.data), "data.bin: is trained on, too"),
+            (dict(random_weights=True, load=self.folder / "w"), "--random-weights is given with"),
+            (dict(discard=True), "--discard is given with --out"),
+            (dict(epochs=1), "--epochs"),
             (dict(seq=20_000), "expected at least 20001"),
             (dict(model=MODEL.replace("=256", "=200")), "expected less than the vocabulary of 200"),
             (dict(report=self.folder / "no" / "report.json"), "cannot be written"),
@@ -114,6 +118,55 @@ class CommandLine(unittest.TestCase):
                 self.assertIn(words, done.stderr)
                 self.assertEqual(done.stdout, "")
                 self.assertFalse((self.folder / "out").exists())
+
+    def test_a_run_says_what_it_will_do(self):
+        held_out = write_tokens(self.folder / "held-out.bin", 200, 256, seed=8)
+        words = command(
+            model=MODEL, data=self.data, device="cpu", batch=2, seq=32, epochs=0.1,
+            validation=held_out, out=self.folder / "out", save_every=5,
+        )
+        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        first_step = said.index("\nstep 1/16  ")
+        for line in (
+            "weights     random, of seed 0",
+            f"data        312 sequences of 32 tokens from {self.data}; 100% of the tokens are learned",
+            "left out    15 tokens at the end of files",
+            "steps       16 of 2 sequences: 0.103 epochs of the data",
+            "optimizer   AdamW, learning rate 0.0003, cosine to 3e-05; betas 0.9 and 0.95, weight decay "
+            "0.1, norm at most 1",
+            f"validation  6 sequences of 32 tokens from {held_out}; 100% of the tokens are learned; "
+            "every 100 steps",
+            f"saved to    {self.folder}/out, every 5 steps and at the end",
+            "precision   activations in fp32, 12 bytes of state a parameter",
+        ):
+            self.assertLess(said.index(f"\n  {line}\n"), first_step)
+        again = subprocess.run(
+            [*words, "--resume"], capture_output=True, text=True, check=True
+        ).stdout
+        self.assertIn(f"weights     continue from {self.folder}/out/step-00000016, with its", again)
+        said = subprocess.run(self.words(), capture_output=True, text=True, check=True).stdout
+        self.assertIn("saved to    NOT SAVED: the weights are lost at the end; give --out", said)
+
+    def test_weights_are_neither_ignored_nor_trained_and_lost(self):
+        self.assertEqual(subprocess.run(self.words(out=self.folder / "out")).returncode, 0)
+        weights = self.folder / "out" / "step-00000002"
+        said = self.refusal(model=weights)
+        self.assertIn(f"--model {weights}: holds weights, {weights}/model.safetensors, which", said)
+        said = self.refusal(model=weights, load=weights)
+        self.assertIn(f"--load {weights} is given without --out", said)
+        for options, start in (
+            (dict(random_weights=True), "random, of seed 0"),
+            (dict(load=weights, discard=True), f"loaded from {weights}"),
+        ):
+            words = self.words(model=weights, **options)
+            said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+            self.assertIn(f"weights     {start}\n", said)
+        self.assertIn("learning rate 2e-05 after 1 step of warm-up, cosine to 2e-06; betas 0.9", said)
+
+    def test_held_out_data_is_not_a_copy_of_what_is_trained_on(self):
+        copy = self.folder / "copy.bin"
+        copy.write_bytes(self.data.read_bytes())
+        self.assertIn(f"--validation {copy}: holds the tokens of --data", self.refusal(validation=copy))
 
     def test_a_budget_that_is_too_small_is_named(self):
         out = self.folder / "new" / "out"

@@ -5,7 +5,7 @@ import unittest
 
 import byte_tokenizer  # noqa: F401  (finds the modules of engine/data)
 from bad_input import BadInput
-from conversation import conversation
+from conversation import Completion, conversation
 
 TURNS = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]
 SYSTEM = {"role": "system", "content": "be brief"}
@@ -46,6 +46,16 @@ class ConversationTest(unittest.TestCase):
         self.assertEqual(chat.messages, [*TURNS, QUESTION, {"role": "assistant", "content": "3"}])
         self.assertEqual(chat.learned, [False, True, False, True])
 
+    def test_the_completion_alone_is_learned(self):
+        found = conversation({"prompt": "hi", "completion": "yo"})
+        self.assertEqual(found, Completion("hi", "yo"))
+        chat = conversation({"prompt": [*TURNS, USER], "completion": [ANSWER]})
+        self.assertEqual(chat.messages, TURNS * 2)
+        self.assertEqual(chat.learned, [False, False, False, True])
+        chat = conversation({"prompt": [USER], "completion": [ANSWER], "system": "be brief"})
+        self.assertEqual(chat.messages, [SYSTEM, *TURNS])
+        self.assertEqual(chat.learned, [False, False, True])
+
     def test_nulls_are_left_out_but_for_those_of_arguments(self):
         given = {**call(arguments={"unit": None}), "content": None, "name": None}
         chat = conversation({"messages": [USER, given]})
@@ -65,7 +75,21 @@ class ConversationTest(unittest.TestCase):
         for said, record in (
             ("expected an object with", [1]),
             ("expected an object with", "text"),
-            ('; it has "prompt", "completion"', {"prompt": "a", "completion": "b"}),
+            ('; it has "prompt"', {"prompt": "a"}),
+            (
+                "jq -c '{prompt: .question, completion: .answer}'",
+                {"question": "a", "answer": "b", "id": 7},
+            ),
+            ("the completion is empty", {"prompt": "a", "completion": ""}),
+            ("are neither two strings nor", {"prompt": "a", "completion": TURNS}),
+            ("the completion has no answer", {"prompt": TURNS, "completion": [USER]}),
+            ('has "system" or "tools" beside', {"prompt": "a", "completion": "b", "system": "c"}),
+            ("jq -c '{prompt, completion: .chosen}'", {"prompt": "a", "chosen": "b", "rejected": "c"}),
+            ("jq -c '{messages: .chosen}'", {"chosen": TURNS, "rejected": TURNS}),
+            (
+                "jq -c '{messages: (.prompt + .chosen)}'",
+                {"prompt": [USER], "chosen": [ANSWER], "rejected": [ANSWER]},
+            ),
             ("; it has nothing", {}),
             ('has both "text" and "messages"', {"text": "a", "messages": TURNS}),
             ('has both "text" and "instruction"', {"text": "a", "instruction": "", "output": ""}),

@@ -26,6 +26,9 @@ from chat_data import (
     read_documents,
     token_file,
 )
+from held_out import HeldOut
+from packing import Tokens
+from shown import shown
 
 MARKED = (
     "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}{% generation %}"
@@ -137,6 +140,90 @@ class PrepareDataTest(ChatTest):
         self.assertEqual(list(mask[: len(whole)]), [int(i % 16 > 0) for i in range(len(whole))])
         self.assertEqual(list(mask[len(whole) :]), [0] * (len(ids) - len(whole)))
 
+    def header(self, path):
+        """Tokens, learned, documents that begin, tokens of a sequence, cut and left-out documents."""
+        return list(numpy.fromfile(path, "<i4", 8)[2:])
+
+    def test_long_documents_are_cut_dropped_or_truncated_and_counted(self):
+        texts = self.folder / "lengths.jsonl"
+        lines = [json.dumps({"text": "x " * n}) + "\n" for n in (3, 40, 5, 20)]
+        texts.write_text("".join(lines))
+        self.assertEqual(self.header(self.prepared(texts))[3:], [0, 0, 0])
+        found = {}
+        for long, counts in (("cut", [2, 0]), ("truncate", [2, 0]), ("drop", [0, 2])):
+            out = self.prepared(texts, "--seq", 16, "--long", long)
+            ids, mask = read(out)
+            self.assertEqual(self.header(out)[3:], [16, *counts])
+            found[long] = self.tokenizer.decode(ids).count("x"), len(ids)
+        self.assertEqual(found["cut"][0], 68)
+        self.assertEqual(found["drop"][0], 8)
+        self.assertLess(found["truncate"][1], found["cut"][1])
+        self.assertGreater(found["truncate"][0], 8)
+        with self.assertRaises(SystemExit), contextlib.redirect_stderr(io.StringIO()) as said:
+            prepare_data.arguments(["a", "--model", "b", "--out", "c.bin", "--long", "drop"])
+        self.assertIn("--long is given without --seq", said.getvalue())
+
+    def test_bad_records_are_left_out_as_far_as_it_is_allowed(self):
+        lines = self.folder / "some-bad.jsonl"
+        bad = ["{", '{"text": 1}', '{"messages": [1]}']
+        lines.write_text("\n".join([chat_line(0), bad[0], chat_line(1), *bad[1:], chat_line(2)]))
+        with self.assertRaisesRegex(prepare_data.BadInput, "line 7: .*list of obj.*; 2 before it were"):
+            self.prepared(lines, "--skip-bad", 2)
+        out = self.prepared(lines, "--skip-bad", 3)
+        self.assertEqual(self.header(out)[5], 3)
+        good = self.folder / "good.jsonl"
+        good.write_text("".join(chat_line(i) for i in range(3)))
+        expected = read(out)[0].tobytes()
+        self.assertEqual(read(self.prepared(good))[0].tobytes(), expected)
+        keep_signals(self)
+        words = [lines, "--model", self.model, "--out", out, "--skip-bad", "3"]
+        said = prepare_data.prepare(prepare_data.arguments(list(map(str, words))))
+        self.assertEqual([line[:9] for line in said[:3]], ["left out:"] * 3)
+        self.assertRegex(said[1], "some-bad.jsonl line 6: the text is empty or no string")
+        self.assertRegex(said[3], r"3 documents, .* learned; 3 left out$")
+        self.assertRegex(said[4], r"a document has \d+ tokens in the median, \d+ at 90%, \d+ at most")
+
+    def test_documents_are_shown_with_what_is_learned(self):
+        keep_signals(self)
+        words = [self.chats, "--model", self.model, "--out", self.folder / "s.bin", "--show", "2"]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            prepare_data.prepare(prepare_data.arguments(list(map(str, words))))
+        text = said.getvalue()
+        self.assertIn("<|user|>Is 0 plus 0 even?<|end|><|assistant|>[[yes<|end|>]]\n", text)
+        self.assertEqual(text.count("--- "), 2)
+        self.assertRegex(text, r"chats.jsonl line 2: \d+ tokens, \d+ learned\n")
+        tokens = Tokens([1, 2], [0, 1])
+        decode = lambda ids: str(list(ids))
+        self.assertEqual(shown("a", tokens, decode, True).splitlines()[1], "[1]\033[32m[2]\033[0m")
+
+    def test_forms_of_the_cases_become_chats(self):
+        turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]
+        expected = None
+        for name, text in (
+            ("chats.json", json.dumps([{"messages": turns}])),
+            ("CHATS.JSONL", json.dumps({"messages": turns})),
+            ("chats.ndjson", json.dumps({"messages": turns})),
+            ("lines.txt", json.dumps({"messages": turns}) + "\n"),
+            ("s.json", '[{"conversations": [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "yo"}]}]'),
+            ("alpaca.json", '[{"instruction": "hi", "input": "", "output": "yo"}]'),
+            ("alpaca.csv", "instruction,input,output\nhi,,yo\n"),
+        ):
+            (self.folder / name).write_text(text)
+            found = [part.tobytes() for part in read(self.prepared(self.folder / name))]
+            expected = expected or found
+            self.assertEqual(found, expected, name)
+        pairs = self.folder / "pairs.csv"
+        pairs.write_text('prompt,completion\n"a","b"\n')
+        ids, mask = read(self.prepared(pairs))
+        self.assertEqual(self.tokenizer.decode(ids), "ab<|end|>")
+        self.assertEqual(list(mask), [0, 1, 1])
+
+    def test_held_out_is_the_exact_share(self):
+        for share, documents, taken in ((0.1, 40, 4), (0.05, 40, 2), (0.3, 40, 12), (0.7, 40, 28)):
+            for seed in range(5):
+                held_out = HeldOut(share, seed)
+                self.assertEqual(sum(held_out.takes_next() for _ in range(documents)), taken)
+
     def test_held_out_documents_are_a_share_that_the_seed_draws(self):
         out = self.prepared(self.chats, "--held-out", 0.3, "--seed", 5)
         held_out = out.with_name(out.stem + "-validation.bin")
@@ -184,7 +271,8 @@ class PrepareDataTest(ChatTest):
 
     def test_a_template_that_rewrites_answers_is_refused(self):
         self.use_template(REWRITING)
-        with self.assertRaisesRegex(prepare_data.BadInput, "line 2: the chat template changes mes"):
+        said = "line 2: message 2: its text does not occur in what the chat template renders"
+        with self.assertRaisesRegex(prepare_data.BadInput, said):
             self.prepared(self.chats)
 
     def run_program(self, *words, out="a.bin", model=None, **more):
@@ -265,7 +353,7 @@ class PrepareDataTest(ChatTest):
                 with self.subTest(moment=moment, number=number):
                     status, said, errors = self.signalled("complete.bin", [moment], number)
                     self.assertEqual((status, errors), (0, ""))
-                    self.assertRegex(said, "complete.bin: 34 documents.*\n.*complete-validation.bin: 6 doc")
+                    self.assertRegex(said, "complete.bin: 28 documents.*\n.*complete-validation.bin: 12 d")
                     self.assertEqual(len(list(self.folder.glob("complete*"))), 6)
 
     def signalled(self, out, moments, number):

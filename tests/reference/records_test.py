@@ -92,16 +92,46 @@ class RecordsTest(unittest.TestCase):
             ('line 2: is no JSON (names occur twice: "a"', b'{"a": 1, "a": 2}'),
         ):
             with self.subTest(line[:30]):
-                self.refused(said, "a.jsonl", b'{"text": "a"}\n' + line)
+                found = self.read("a.jsonl", b'{"text": "a"}\n' + line + b'\n{"text": "b"}')
+                self.assertEqual([found[0], found[2]], [{"text": "a"}, {"text": "b"}])
+                self.assertIn(said, str(found[1]))
 
-    def test_other_kinds_are_refused_with_the_form_that_is_wanted(self):
-        for name, said in (
-            ("a.csv", "/a.csv: is a table; write each row as an object a line"),
-            ("a.XLSX", "/a.XLSX: is a table;"),
-            ("a.jsonl.gz", "/a.jsonl.gz: is compressed; unpack it first"),
-            ("a.zip", "/a.zip: is compressed;"),
+    def test_the_form_is_that_of_the_content(self):
+        lines, array = "\n".join(map(json.dumps, ROWS)), json.dumps(ROWS)
+        for name in ("a", "a.txt", "a.json", "a.jsonl", "a.ndjson"):
+            for content in (lines, array, json.dumps(ROWS, indent=1), "\ufeff\n" + array):
+                with self.subTest(name=name, content=content[:4]):
+                    self.assertEqual(self.read(name, content), ROWS)
+        pretty = "\n".join(json.dumps(row, indent=1) for row in ROWS)
+        self.assertEqual(self.read("a.jsonl", pretty), ROWS)
+        for text in ("{ brace", "[edit] a page", "{}{}", "a,b\n1,2\n"):
+            self.assertEqual(self.read("a.txt", text), [{"text": text}])
+
+    def test_tables_have_a_record_a_row(self):
+        rows = [{"prompt": "a, b", "completion": "c\nd"}, {"prompt": "e"}]
+        for name, between in (("a.csv", ","), ("a.TSV", "\t")):
+            quoted = f'prompt{between}completion\r\n"a, b"{between}"c\nd"\r\ne{between}\r\n'
+            self.assertEqual(self.read(name, "\ufeff" + quoted), rows)
+        turns = [{"role": "user", "content": "hi"}]
+        cell = json.dumps(turns).replace('"', '""')
+        self.assertEqual(self.read("a.csv", f'id,messages\n7,"{cell}"\n'), [{"id": "7", "messages": turns}])
+        self.refused('a.csv: its first line names "a", "b", expected columns as', "a.csv", "a,b\n1,2\n")
+        self.refused("a.csv: its first line names nothing", "a.csv", "")
+        self.refused("a.csv: cannot be read after row 1 (", "a.csv", 'text\na\n"b')
+        found = self.read("a.csv", "text,id\na\nb,2,3\nc,4\n")
+        self.assertRegex(str(found[0]), r"a.csv row 1: has fewer cells than the first line names")
+        self.assertRegex(str(found[1]), r"a.csv row 2: has more cells")
+        self.assertEqual(found[2], {"text": "c", "id": "4"})
+
+    def test_other_kinds_are_refused_with_the_command_that_converts_them(self):
+        for name, start, said in (
+            ("a.XLSX", b"PK\x03\x04", "/a.XLSX: is a table of another kind; convert it: python -c"),
+            ("a", b"ARROW1", "pandas.read_feather('"),
+            ("a.jsonl", b"\x1f\x8b\x08", "/a.jsonl: is compressed; unpack it first: gunzip -k '"),
+            ("a.jsonl.zst", b"\x28\xb5\x2f\xfd", "is compressed; unpack it first: unzstd '"),
+            ("a.zip", b"PK\x03\x04", "is compressed; unpack it first: unzip '"),
         ):
-            self.refused(said, name, b"PK\x03\x04")
+            self.refused(said, name, start)
         self.refused("/a: byte 2 is zero, so this is no text", "a", b"ab\0c")
         self.refused("/a.txt: byte 0 is not UTF-8", "a.txt", b"\xff\xfea")
         self.assertEqual(self.read("a.txt", "\ufeffone\r\n"), [{"text": "one\r\n"}])

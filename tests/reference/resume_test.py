@@ -51,6 +51,8 @@ class Training:
             steps=STEPS,
             learning_rate=1e-2,
             warmup_steps=5,
+            beta2=0.95,
+            weight_decay=0.1,
             cpu_threads=1,
             **options,
         )

@@ -46,6 +46,9 @@ class TransformersTest(unittest.TestCase):
             seq=SEQ,
             steps=steps,
             learning_rate=1e-2,
+            warmup_steps=0,
+            beta2=0.95,
+            weight_decay=0.1,
         )
         self.assertLess(abs(run.log[-1]["loss"]), 10)
         return run.log[0]["loss"], loss_by_transformers(weights, run.batches[0])
@@ -80,6 +83,7 @@ class TransformersTest(unittest.TestCase):
                 train(
                     scratch,
                     model=theirs,
+                    random_weights=True,
                     layers=2,
                     data=data,
                     out=out,

@@ -63,6 +63,7 @@ class ValidationTest(unittest.TestCase):
                         seq=SEQ,
                         steps=STEPS,
                         learning_rate=1e-2,
+                        warmup_steps=0,
                         **extra,
                     )
                 )
@@ -104,6 +105,9 @@ class ValidationTest(unittest.TestCase):
                 batch=4,
                 seq=SEQ,
                 steps=12,
+                warmup_steps=0,
+                beta2=0.95,
+                weight_decay=0.1,
                 learning_rate=0.3,  # too high, so that the last step is not the best
                 lr_schedule="constant",
             )

@@ -80,6 +80,7 @@ class WatchTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.data = write_tokens(self.folder / "data.bin", 20_000, 256)
+        self.held_out = write_tokens(self.folder / "held-out.bin", 2_000, 256, seed=8)
         self.log = self.folder / "log.jsonl"
 
     def words(self, **options):
@@ -126,7 +127,7 @@ class WatchTest(unittest.TestCase):
                 self.assertAlmostEqual(scalars[tag][step], value, delta=1e-6 * abs(value))
 
     def test_page_and_events_show_a_run_that_went_on(self):
-        watch = dict(watch=self.folder / "watch", validation=self.data, validate_every=30)
+        watch = dict(watch=self.folder / "watch", validation=self.held_out, validate_every=30)
         self.interrupt(**watch)
         page = (self.folder / "watch/index.html").read_text()
         self.assertRegex(page, rf"<p>Interrupted after step \d+ of {STEPS}\.</p>")
@@ -143,10 +144,10 @@ class WatchTest(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("tensorboard"), "tensorboard is not installed")
     def test_tensorboard_reads_a_run_that_went_on(self):
-        self.interrupt(watch=self.folder / "watch", validation=self.data, validate_every=30)
+        self.interrupt(watch=self.folder / "watch", validation=self.held_out, validate_every=30)
         # As after a kill, some steps are done again.
         self.run_to_its_end(
-            0, resume=True, watch=self.folder / "watch", validation=self.data, validate_every=30
+            0, resume=True, watch=self.folder / "watch", validation=self.held_out, validate_every=30
         )
         self.check_scalars(scalars_by_tensorboard(self.folder / "watch"))
 

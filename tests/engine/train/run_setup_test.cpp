@@ -1,6 +1,9 @@
 #include "engine/train/run_setup.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
+
+#include <filesystem>
 
 #include "engine/train/chosen_plan.h"
 #include "engine/train/state_snapshot.h"
@@ -98,6 +101,49 @@ TEST_CASE("run setup: text is refused for a model with a tokenizer", "[train]") 
     CHECK(refusal(text).empty());
     settings.model_files = temp.write("model.safetensors", "weights");  // --load
     CHECK_FALSE(refusal(text).empty());
+}
+
+TEST_CASE("run setup: weights are neither ignored nor trained and lost unless it is said",
+          "[train]") {
+    const TempFolder temp;
+    TrainSettings settings;
+    settings.model = temp.path();
+    CHECK_NOTHROW(check_what_is_kept(settings, false));  // a folder without weights
+    const std::string weights = temp.write("model.safetensors", "weights");
+    CHECK(input_error_of([&] { check_what_is_kept(settings, false); }) ==
+          fmt::format("--model {0}: holds weights, {1}, which are not read without --load; give "
+                      "--load {0} to start from them, or --random-weights",
+                      temp.path(), weights));
+    CHECK_NOTHROW(check_what_is_kept(settings, true));  // those of a checkpoint
+    settings.random_weights = true;
+    CHECK_NOTHROW(check_what_is_kept(settings, false));
+    settings.random_weights = false;
+    settings.load = temp.path();
+    CHECK_THAT(input_error_of([&] { check_what_is_kept(settings, false); }),
+               ContainsSubstring("is given without --out, so that what is learned would be lost"));
+    settings.discard = true;
+    CHECK_NOTHROW(check_what_is_kept(settings, false));
+    settings.discard = false;
+    settings.out = "out";
+    CHECK_NOTHROW(check_what_is_kept(settings, false));
+}
+
+TEST_CASE("run setup: the same file is not trained on and held out", "[train]") {
+    const TempFolder temp;
+    TrainSettings settings;
+    const std::vector<std::uint16_t> ids(100, 1);
+    settings.data = {temp.write_numbers("a.bin", ids), temp.write_numbers("b.bin", ids)};
+    settings.validation = {temp.write_numbers("c.bin", ids)};
+    TrainingSpec training;
+    training.batch = 2;
+    training.sequence = 10;
+    const ModelSpec model =
+        parse_generic_model("layers=1,hidden=64,heads=2,intermediate=128,vocabulary=500");
+    CHECK(check_inputs(model, training, settings, false) == 18);
+    std::filesystem::create_symlink(settings.data[1], temp.path("d.bin"));
+    settings.validation.push_back(temp.path("d.bin"));
+    CHECK_THAT(input_error_of([&] { check_inputs(model, training, settings, false); }),
+               ContainsSubstring(temp.path("d.bin") + ": is trained on, too"));
 }
 
 TEST_CASE("save memory: as much as is needed, or half of what is left", "[train]") {
