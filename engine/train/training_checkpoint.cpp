@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "engine/data/files.h"
+#include "engine/train/output_lock.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
@@ -173,6 +175,8 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
     return state;
 }
 
+/// Also the folder of these files: vLLM and SGLang read all *.safetensors beside the config as
+/// weights.
 constexpr const char* kOptimizer = "optimizer";
 constexpr const char* kAdapterConfigFile = "adapter_config.json";
 
@@ -212,6 +216,13 @@ void refuse_other_adapters(const std::string& path, const TrainingState& state,
                          : fmt::format("{}: adapters of rank {} were trained; give --adapter-rank "
                                        "{}, or another --out",
                                        path, state.adapters->rank, state.adapters->rank));
+}
+
+/// Checkpoints of earlier versions have the files beside the weights.
+std::string optimizer_folder(const std::string& checkpoint) {
+    const std::string apart = path_in(checkpoint, kOptimizer);
+    std::error_code error;
+    return std::filesystem::is_directory(apart, error) ? apart : checkpoint;
 }
 
 /// Bytes on the disk, with room for headers, indices and texts.
@@ -257,11 +268,15 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         else
             write(kConfigFile, config_with_rest(model, beside));
         for (const auto& [file, text] : beside.others) write(file.c_str(), text);
-        for (const auto& [stem, tensors] :
-             {std::pair(weights_stem(store), &weights), {kOptimizer, &rest}})
-            for (FileChecksum& file : write_tensors(
-                     folder.path(), stem, read ? read : reader_of(store), *tensors, kMaxShardBytes))
+        const std::string apart = path_in(folder.path(), kOptimizer);
+        create_folders(apart);
+        for (const auto& [in, stem, tensors] :
+             {std::tuple(folder.path(), kWeights, &weights), {apart, kOptimizer, &rest}})
+            for (FileChecksum& file : write_tensors(in, stem, read ? read : reader_of(store),
+                                                    *tensors, kMaxShardBytes)) {
+                if (in == apart) file.name = path_in(kOptimizer, file.name);
                 files.push_back(std::move(file));
+            }
         Checksum of_record;
         of_record.add(std::as_bytes(std::span(record)));
         files.push_back({kTrainingRecordFile, of_record.value()});
@@ -319,7 +334,7 @@ TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
     const std::vector<StoredTensor> weights = weight_tensors(store),
                                     rest = optimizer_tensors(store, state.state_bytes);
     const Checkpoint weights_file = open_tensors(folder, weights_stem(store), weights);
-    const Checkpoint rest_file = open_tensors(folder, kOptimizer, rest);
+    const Checkpoint rest_file = open_tensors(optimizer_folder(folder), kOptimizer, rest);
     copy_tensors(weights_file, weights, store);
     if (state.state_bytes == store.state_bytes())
         copy_tensors(rest_file, rest, store);

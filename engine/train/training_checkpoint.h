@@ -2,7 +2,8 @@
 // the optimizer's state in further files.
 //
 //   out/step-00000030/config.json, model.safetensors (bf16: the upper planes) or shards with index
-//                     optimizer.safetensors or shards (lower planes, moments), training.json
+//                     optimizer/optimizer.safetensors or shards (lower planes, moments)
+//                     training.json
 //                     checksums.xxh3 (of all others; `xxhsum --check` reads it)
 // A run that trains adapters writes adapter_config.json and adapter_model.safetensors, which peft
 // loads, in place of config.json and model.safetensors.

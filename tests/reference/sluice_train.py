@@ -93,7 +93,7 @@ def read_masters(checkpoint, shape):
     """fp32 masters by name: the bf16 weights are their upper halves, to which the lower ones are
     added as signed numbers. Lower halves lie in sections, as the trainer keeps them in memory."""
     high = load_file(checkpoint / "model.safetensors")
-    low = load_file(checkpoint / "optimizer.safetensors")
+    low = load_file(checkpoint / "optimizer" / "optimizer.safetensors")
     masters = {}
     for section, groups in enumerate(_section_groups(shape)):
         halves = low[f"sections.{section}.low"].view(torch.int16)

@@ -26,8 +26,9 @@ void change_all(TinyStore& tiny, CheckpointSaver& saver, std::uint64_t seed) {
 
 void check_same_files(const std::string& folder, const std::string& expected) {
     int files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(expected)) {
-        const std::string name = entry.path().filename().string();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(expected)) {
+        if (entry.is_directory()) continue;
+        const std::string name = entry.path().lexically_relative(expected).string();
         CAPTURE(name);
         CHECK((read_text_file(folder + "/" + name) == read_text_file(entry.path().string())));
         ++files;

@@ -43,9 +43,9 @@ TEST_CASE("run: goes on from the newest checkpoint without damage", "[train]") {
         RunCheckpoints checkpoints(tiny.model, settings);
         CHECK(checkpoints.load(tiny.store, "{}")->step == 20);
     }
-    std::string bytes = temp.read("step-00000020/optimizer.safetensors");
+    std::string bytes = temp.read("step-00000020/optimizer/optimizer.safetensors");
     bytes.back() = static_cast<char>(bytes.back() ^ 4);
-    temp.write("step-00000020/optimizer.safetensors", bytes);
+    temp.write("step-00000020/optimizer/optimizer.safetensors", bytes);
     {
         RunCheckpoints checkpoints(tiny.model, settings);
         CHECK(checkpoints.load(tiny.store, "{}")->step == 10);

@@ -175,8 +175,9 @@ TEST_CASE("checkpoint: one flipped bit of any file is found", "[train_files]") {
     save(tiny, temp.path(), 1);
     const std::string folder = temp.path("step-00000001");
     int files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        const std::string name = "step-00000001/" + entry.path().filename().string();
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        if (entry.is_directory()) continue;
+        const std::string name = entry.path().lexically_relative(temp.path()).string();
         const std::string text = temp.read(name);
         for (const std::size_t at : {std::size_t{0}, text.size() / 2, text.size() - 1}) {
             std::string flipped = text;

@@ -132,7 +132,7 @@ TEST_CASE("checkpoint: a write that fails leaves the one before and nothing else
         const char* file;
     };
     for (const Case& full : {Case{100, "config.json"}, Case{2000, "model.safetensors"},
-                             Case{10'000, "optimizer.safetensors"}}) {
+                             Case{10'000, "optimizer/optimizer.safetensors"}}) {
         std::string message;
         {
             const FileSizeLimit limit(full.bytes);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -120,6 +122,27 @@ TEST_CASE("checkpoint: its folder is a model as transformers and load_weights() 
         const auto bytes = static_cast<std::size_t>(tensor_bytes(expected[i].spec));
         CHECK(std::memcmp(found[i].data, expected[i].data, bytes) == 0);
     }
+}
+
+TEST_CASE("checkpoint: one whose optimizer state lies beside the weights is continued",
+          "[train_files]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    save_step(tiny, temp.path(), 7);
+    const std::string bytes = tiny.bytes(), folder = temp.path("step-00000007");
+    std::filesystem::rename(folder + "/optimizer/optimizer.safetensors",
+                            folder + "/optimizer.safetensors");
+    std::filesystem::remove(folder + "/optimizer");
+    std::vector<FileChecksum> files =
+        parse_checksums(temp.read("step-00000007/checksums.xxh3"), "");
+    const auto moved =
+        std::ranges::find(files, "optimizer/optimizer.safetensors", &FileChecksum::name);
+    REQUIRE(moved != files.end());
+    moved->name = "optimizer.safetensors";
+    temp.write("step-00000007/checksums.xxh3", checksum_text(files));
+    tiny.fill(0);
+    CHECK(load_checkpoint(folder, tiny.model, tiny.store).step == 7);
+    CHECK(tiny.bytes() == bytes);
 }
 
 TEST_CASE("checkpoint: older ones are removed, but one that is known good", "[train_files]") {
@@ -257,7 +280,7 @@ TEST_CASE("checkpoint: damage to training.json is told", "[train_files]") {
 TEST_CASE("checkpoint: damage to tensors is told before anything is loaded", "[train_files]") {
     const TempFolder temp;
     TinyStore tiny(tiny_model());
-    for (const char* stem : {"model", "optimizer"}) {
+    for (const char* stem : {"model", "optimizer/optimizer"}) {
         save_step(tiny, temp.path(), 1);
         const std::string folder = temp.path("step-00000001");
         const std::string name = fmt::format("step-00000001/{}.safetensors", stem);
@@ -279,9 +302,9 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
     TinyStore tiny(tiny_model()), half(tiny_model(), 8);
     save_step(tiny, temp.path("a"), 1);
     save_step(half, temp.path("b"), 1);
-    const std::string file = temp.path("a/step-00000001/optimizer.safetensors");
+    const std::string file = temp.path("a/step-00000001/optimizer/optimizer.safetensors");
     const auto optimizer = optimizer_tensors(tiny.store);
-    std::filesystem::rename(temp.path("b/step-00000001/optimizer.safetensors"), file);
+    std::filesystem::rename(temp.path("b/step-00000001/optimizer/optimizer.safetensors"), file);
     renew_checksums(temp.path("a/step-00000001"));
     CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==
           file + fmt::format(": tensor \"sections.0.exp_avg\" is BF16 [{0}], expected F32 [{0}]; "
@@ -289,7 +312,7 @@ TEST_CASE("checkpoint: tensors of another checkpoint are told", "[train_files]")
                              tiny.store.block(0).count));
     std::vector<StoredTensor> more = optimizer;
     more.push_back(weight_tensors(tiny.store).front());
-    write_tensors(temp.path("a/step-00000001"), "optimizer", reader_of(tiny.store), more,
+    write_tensors(temp.path("a/step-00000001/optimizer"), "optimizer", reader_of(tiny.store), more,
                   kMaxShardBytes);
     renew_checksums(temp.path("a/step-00000001"));
     CHECK(checkpoint_error(temp.path("a/step-00000001"), tiny) ==

@@ -84,7 +84,7 @@ TEST_CASE("weights: those beside their checksums are verified", "[train_files]")
     std::vector<FileChecksum> files = write_tensors(temp.path(), "model", reader_of(tiny.store),
                                                     weight_tensors(tiny.store), 100'000);
     REQUIRE(files.size() == 1);
-    files.push_back({"optimizer.safetensors", 1});  // not read, so it may be gone
+    files.push_back({"optimizer/optimizer.safetensors", 1});  // not read, so it may be gone
     temp.write(kChecksumsFile, checksum_text(files));
     load_weights(temp.path(), tiny.model, tiny.store);
     std::string bytes = temp.read(files[0].name);
