@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 
+#include "engine/cli/recipe.h"
 #include "engine/cli/run_plan.h"
 #include "engine/cli/train_flags.h"
 #include "engine/machine/bus_errors.h"
@@ -36,6 +37,13 @@ void check_flags(const TrainFlags& flags, const TrainSettings& s) {
         throw InputError(
             fmt::format("--weight-decay is {:g}, expected less than 1 / --learning-rate, {:g}",
                         s.weight_decay, 1 / s.learning_rate));
+    if (s.data.empty() && s.resume && s.out)
+        throw InputError(fmt::format(
+            "--resume: {} holds no checkpoint with {}, which has the options of a run; give them "
+            "again, beside --out {} --resume",
+            *s.out, kRecipeFile, *s.out));
+    if (s.data.empty())
+        throw InputError("--data is missing; name token shards (.bin), text files, or folders");
     if (s.random_weights && s.load)
         throw InputError(fmt::format(
             "--random-weights is given with --load {}; leave one of them out", *s.load));
@@ -71,6 +79,7 @@ int train(const TrainFlags& flags) {
     explain_bus_errors();
     TrainSettings settings = with_rates(flags.settings, flags.given);
     settings.save_memory = read_save_memory(flags);
+    if (settings.evaluate_only && settings.data.empty()) settings.data = settings.validation;
     // Mistakes are found before a plan is searched.
     check_flags(flags, settings);
     check_files(flags);
@@ -101,6 +110,7 @@ int train(const TrainFlags& flags) {
     check_training(training, settings);
     settings.expected = plan.expected;
     stop_on_signals("stopping after this step; a second signal stops at once, without saving\n");
+    save_on_signal();
     const bool measure = flags.report || flags.trace || flags.timeline || plan.expected;
     const RunResult result =
         run_training(model, training, settings, checkpoints ? &*checkpoints : nullptr, measure);
@@ -111,7 +121,7 @@ int train(const TrainFlags& flags) {
         say(fmt::format(
             "interrupted after step {} of {}{}\n", result.steps_done, settings.steps,
             saved ? fmt::format("; --resume goes on from step {}", result.steps_done) : ""));
-    if (!measure) return unfinished;
+    if (!measure || settings.evaluate_only) return unfinished;
     if (flags.report) write_file(*flags.report, report_json(result.ran));
     if (!result.why_not_measured.empty()) {
         say_on_stderr(fmt::format(
@@ -133,6 +143,7 @@ int train(const TrainFlags& flags) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
+    const sluice::RunWords words = sluice::run_words(argc, argv);
     CLI::App app("Trains a language model from host memory, by the plan that sluice predicts.",
                  "sluice-train");
     sluice::TrainFlags flags;
@@ -140,6 +151,14 @@ int main(int argc, char** argv) {
     sluice::add_run_flags(app, flags);
     sluice::add_training_flags(app, flags.scenario);
     sluice::add_optimizer_flags(app, flags);
+    sluice::add_recipe(app, words);
+    std::vector<char*> pointers;
+    for (const std::string& word : words.words) pointers.push_back(const_cast<char*>(word.c_str()));
     return sluice::run_program(
-        app, [&flags] { return sluice::train(flags); }, argc, argv);
+        app,
+        [&] {
+            flags.settings.recipe = sluice::recipe_text(app, {argv, argv + argc});
+            return sluice::train(flags);
+        },
+        static_cast<int>(pointers.size()), pointers.data());
 }

@@ -153,8 +153,8 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
         return std::string(text.empty() ? "is empty, expected a file or folder" : "");
     };
     add_option(app, {"--data", "FILE", "Data"}, s.data,
-               "token shards (.bin), text files, or folders of them")
-        ->required()
+               "token shards (.bin), text files, or folders of them; required but with "
+               "--evaluate-only")
         ->check(has_name);
     add_option(app, {"--validation", "FILE", "Data"}, s.validation,
                "held-out data: its loss is found without training on it")
@@ -164,6 +164,14 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                  ->capture_default_str()
                  ->needs("--validation"),
              1, 1'000'000'000);
+    app.add_flag("--validate-first", s.validate_first,
+                 "also find the validation loss before the first step")
+        ->group("Data")
+        ->needs("--validation");
+    app.add_flag("--evaluate-only", s.evaluate_only,
+                 "find the validation loss of --load or --resume, and train nothing")
+        ->group("Data")
+        ->needs("--validation");
     add_option(app, {"--plan", "{FILE,given,auto}"}, flags.plan,
                described("a prediction of `sluice predict --json`, the options given, or the "
                          "fastest plan",
@@ -220,7 +228,18 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                            "the lowest as best in --out"))
         ->group("Checkpoints")
         ->needs("--validation");
-    app.add_flag("--resume", s.resume, "continue from the newest checkpoint in --out")
+    app.add_option_function<std::string>(
+           "--resume",
+           [&s](const std::string& folder) {
+               s.resume = true;
+               if (!folder.empty()) s.out = folder;
+           },
+           described("continue from the newest checkpoint in FOLDER, or in --out",
+                     "continue from the newest checkpoint in FOLDER, or in --out, with the options "
+                     "that it was trained with where no others are given"))
+        ->type_name("FOLDER")
+        ->expected(0, 1)
+        ->configurable(false)
         ->group("Checkpoints");
     add_option(app, {"--device", "NAME", "Model and machine"}, s.device,
                "auto, cpu, cuda or cuda:N")

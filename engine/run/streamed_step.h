@@ -170,7 +170,7 @@ class StreamedStep {
     /// Lanes that do not wait for each other write and read whether a step's sums are.
     std::array<std::atomic<bool>, 2> finite_;
     std::function<void(int section)> before_;
-    double max_norm_ = 0;
+    double max_norm_ = std::numeric_limits<double>::infinity();  ///< of the last run()
     StepLimits limits_;
     double last_factor_ = 1;  ///< of clipping: the guess for the next step
     bool gathered_ = false;   ///< the rows of the next step are in buffers_.rows_in()

@@ -84,8 +84,17 @@ void Progress::report(const StepRecord& record) {
         typical_ == 0 || record.step <= 3 ? record.seconds : 0.8 * typical_ + 0.2 * record.seconds;
     step_ = record.step;
     say(line(record, steps_, left()));
+    append(step_json(record).dump());
+}
+
+void Progress::report_validation(std::int64_t step, double loss) {
+    say(fmt::format("after step {}  validation {:.4f}\n", step, loss));
+    append(nlohmann::ordered_json{{"step", step}, {"validation_loss", loss}}.dump());
+}
+
+void Progress::append(const std::string& line) {
     if (log_ == nullptr) return;
-    const std::string text = step_json(record).dump() + "\n";
+    const std::string text = line + "\n";
     if (std::fputs(text.c_str(), log_) < 0 || std::fflush(log_) != 0) {
         say_on_stderr(
             fmt::format("sluice-train: --log {}: cannot be written ({}); continuing without it\n",

@@ -27,11 +27,14 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     void report(const StepRecord& record);
+    /// The held-out loss before a run's first step, which follows this one.
+    void report_validation(std::int64_t step, double loss);
     /// "step 12 of 100, 0:31 left"; after the first report().
     std::string state() const;
 
   private:
     Seconds left() const;
+    void append(const std::string& line);
 
     std::int64_t steps_;
     std::string log_name_;

@@ -8,6 +8,7 @@
 
 #include "engine/data/files.h"
 #include "engine/train/progress.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/sizes.h"
 
@@ -20,6 +21,7 @@ RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& sett
       beside_(read_model_files(settings.model_files)) {
     const std::string& out = *settings.out;
     prepare_output_folder(out);
+    if (!settings.recipe.empty()) beside_.others.emplace_back(kRecipeFile, settings.recipe);
     if (const auto there = newest(); there && !settings.resume)
         throw InputError(fmt::format(
             "--out {}: holds {} already; give --resume to continue from it, or another folder", out,
@@ -144,6 +146,10 @@ void RunCheckpoints::save(const ParameterStore& store, const TrainingState& stat
         const Seconds took = host_seconds() - start;
         save_time_ = has_saved_ ? std::min(save_time_, took) : took;
         has_saved_ = true;
+        if (!last)
+            say(fmt::format("saved {}{}, in {}\n",
+                            path_in(*settings_.out, checkpoint_name(state.step)),
+                            best ? ", the best so far" : "", format_seconds(took)));
     } catch (const InputError& error) {
         if (last) throw;
         say_on_stderr(

@@ -13,6 +13,9 @@
 
 namespace sluice {
 
+/// The file in a checkpoint with the options of its run.
+inline constexpr const char* kRecipeFile = "recipe.toml";
+
 /// The settings that a checkpoint was trained with, by field.
 struct SavedPlan {
     std::string folder;

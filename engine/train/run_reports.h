@@ -36,6 +36,8 @@ class RunReports {
     /// Reports a step that is done; `distinct_tokens` of its batch.
     void add(const StepRecord& record, std::int64_t distinct_tokens, StreamedStep& step,
              const StepWatch& watch);
+    /// A held-out loss that was found before any step of this run.
+    void add_validation(std::int64_t step, double loss) { progress_.report_validation(step, loss); }
     /// Something else than a step follows the last one.
     void pause() {
         for (MeasuredSteps& steps : measured_) steps.pause();

@@ -40,6 +40,8 @@ struct TrainSettings {
     std::vector<std::string> data;        ///< shards, texts, folders
     std::vector<std::string> validation;  ///< held-out data, as `data`; may be empty
     std::int64_t validate_every = 100;    ///< steps between two validation losses
+    bool validate_first = false;          ///< also before the first step
+    bool evaluate_only = false;           ///< that, and no step
     std::string model;                    ///< as --model names it
     std::string model_files;              ///< a folder or file whose tokenizer is kept
     std::optional<std::string> load;      ///< safetensors to start from
@@ -54,6 +56,7 @@ struct TrainSettings {
     std::optional<Seconds> grace;  ///< from a signal to the end of the machine
     bool save_best = false;        ///< keep the checkpoint with the lowest validation loss
     bool resume = false;           ///< continue from the newest checkpoint in `out`
+    std::string recipe;            ///< all options, as each checkpoint keeps them
     std::optional<std::string> dump_batches;  ///< file that gets each step's inputs and targets
     std::optional<std::string> log;           ///< one JSON object per step
     std::optional<std::string> watch;         ///< folder of a page and of TensorBoard's files

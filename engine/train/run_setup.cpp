@@ -53,7 +53,8 @@ std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
     const BatchSampler data = opened(settings.data);
     if (!settings.validation.empty()) {
         const BatchSampler held_out = opened(settings.validation);
-        if (const auto both = file_in_both(held_out.tokens(), data.tokens()))
+        const auto both = file_in_both(held_out.tokens(), data.tokens());
+        if (both && !settings.evaluate_only)
             throw InputError(fmt::format(
                 "--validation {}: is trained on, too, so its loss would say nothing; hold data out "
                 "with ./dev data --held-out 0.05",
@@ -64,7 +65,7 @@ std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
 }
 
 void check_what_is_kept(const TrainSettings& settings, bool resumed) {
-    if (settings.load && !settings.out && !settings.discard)
+    if (settings.load && !settings.out && !settings.discard && !settings.evaluate_only)
         throw InputError(fmt::format(
             "--load {} is given without --out, so that what is learned would be lost; give --out "
             "FOLDER, or --discard if this is meant",

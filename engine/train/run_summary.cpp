@@ -79,6 +79,12 @@ std::string saved_words(const TrainSettings& s) {
                : *s.out + ", at the end";
 }
 
+std::string validation_times(const TrainSettings& s) {
+    if (s.evaluate_only) return "";
+    return fmt::format("; {}every {}", s.validate_first ? "before the first step and " : "",
+                       format_number_of(s.validate_every, "step"));
+}
+
 std::string plan_words(const ComingRun& run) {
     const auto flags = setting_flags(changed_settings(TrainingSpec(), run.training));
     return flags.empty() ? "as by default" : flags;
@@ -103,21 +109,24 @@ std::string local_minute(std::time_t time) {
 
 std::string run_summary(const ComingRun& run) {
     const TrainSettings& s = run.settings;
-    std::vector<std::pair<std::string, std::string>> rows = {
-        {"weights", weights_words(run)},        {"data", data_words(run.data, s.data)},
-        {"left out", left_out_words(run.data)}, {"steps", steps_words(run)},
-        {"optimizer", optimizer_words(s)},
-    };
+    std::vector<std::pair<std::string, std::string>> rows = {{"weights", weights_words(run)}};
+    if (s.evaluate_only) {
+        rows.emplace_back("steps", "none: the validation loss alone is found");
+    } else {
+        rows.emplace_back("data", data_words(run.data, s.data));
+        rows.emplace_back("left out", left_out_words(run.data));
+        rows.emplace_back("steps", steps_words(run));
+        rows.emplace_back("optimizer", optimizer_words(s));
+    }
     if (run.validation)
         rows.emplace_back("validation",
-                          fmt::format("{}; every {}", data_words(*run.validation, s.validation),
-                                      format_number_of(s.validate_every, "step")));
-    rows.emplace_back("saved to", saved_words(s));
+                          data_words(*run.validation, s.validation) + validation_times(s));
+    if (!s.evaluate_only) rows.emplace_back("saved to", saved_words(s));
     rows.emplace_back(
         "precision", fmt::format("activations in {}, {} bytes of state a parameter",
                                  run.fp32_activations ? "fp32" : "bf16", run.training.state_bytes));
     rows.emplace_back("plan", plan_words(run));
-    rows.emplace_back("expected", expected_words(run));
+    if (!s.evaluate_only) rows.emplace_back("expected", expected_words(run));
     std::string out = "this run\n";
     for (const auto& [name, value] : rows) out += fmt::format("  {:<10}  {}\n", name, value);
     return out;

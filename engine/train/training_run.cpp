@@ -129,7 +129,7 @@ void WholeRun::start_parameters() {
     state_.seed = settings_.seed;
     data_ = fingerprints_.get();
     if (held_out_) data_.validation = held_out_->fingerprint();
-    if (held_out_ && data_.validation == data_.tokens + data_.documents)
+    if (held_out_ && !settings_.evaluate_only && data_.validation == data_.tokens + data_.documents)
         throw InputError(fmt::format(
             "--validation {}: holds the tokens of --data, so its loss would say nothing; hold data "
             "out with ./dev data --held-out 0.05",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <utility>
 
@@ -38,6 +39,10 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
     record.learning_rate = static_cast<double>(settings.learning_rate);
     record.tokens = training_.tokens();
     record.targets = counted_targets(now);
+    record.time = std::time(nullptr);
+    const std::int64_t drawn = now.position + now.sequences;
+    record.tokens_seen = drawn * now.seq;
+    record.epochs = static_cast<double>(drawn) / static_cast<double>(sampler_->windows_per_epoch());
     record.device = device_->memory_in_use() - device_facts_.context;
     record.host = read_process_memory().resident().value_or(0);
     if (saver_) record.held = saver_->take_held();
@@ -47,9 +52,12 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
 }
 
 void WholeRun::train(RunResult& result) {
-    if (state_.step >= settings_.steps || stop_requested()) return;
+    const bool trains =
+        !settings_.evaluate_only && state_.step < settings_.steps && !stop_requested();
+    if (trains) batches_[0] = draw();
+    if (settings_.evaluate_only || (settings_.validate_first && trains)) validate_first();
+    if (!trains) return;
     std::size_t current = 0;
-    batches_[0] = draw();
     watch_.restart();
     for (std::int64_t step = state_.step + 1; step <= settings_.steps; ++step) {
         const Batch& now = batches_[current];
@@ -70,8 +78,9 @@ void WholeRun::train(RunResult& result) {
         const bool last = step == settings_.steps || result.interrupted;
         state_.validation_loss = record.validation_loss;
         result.unsaved = result.interrupted && !is_saved_in_time(record);
+        const bool asked = is_asked_to_save();
         const bool saves = checkpoints_ && !result.unsaved &&
-                           (last || checkpoints_->is_due(step, record.validation_loss));
+                           (last || asked || checkpoints_->is_due(step, record.validation_loss));
         if (saves) save(step, next.position, last);
         // A signal since then ends the next step, so that none is lost.
         if (result.interrupted || (saves && stop_requested())) break;
@@ -79,6 +88,18 @@ void WholeRun::train(RunResult& result) {
     }
     step_->finish();
     if (saver_) saver_->wait();
+}
+
+void WholeRun::validate_first() {
+    // Without training there is no next batch: the first one of the held-out data is as good.
+    const Batch& next = settings_.evaluate_only ? held_out_->first() : batches_[0];
+    reports_->add_validation(state_.step, held_out_->loss(*step_, next));
+}
+
+bool WholeRun::is_asked_to_save() {
+    if (!take_save_request()) return false;
+    if (!checkpoints_) reports_->note("SIGUSR1 came, but nothing is saved without --out");
+    return true;
 }
 
 bool WholeRun::is_saved_in_time(const StepRecord& record) {

@@ -56,6 +56,10 @@ class WholeRun {
     /// Where the checkpoint does not say whether updates may begin before the norm is known.
     void decide_ahead();
     void train(RunResult& result);
+    /// The held-out loss before the first step.
+    void validate_first();
+    /// By a signal.
+    bool is_asked_to_save();
     /// Ends the run after a step that is not finite, and at a spike if that is asked for.
     void judge(const StepRecord& record);
     /// "; " and where to go on from after this divergence; "" without --out.

@@ -1,5 +1,7 @@
 #include "engine/watch/step_record.h"
 
+#include <fmt/format.h>
+
 namespace sluice {
 namespace {
 
@@ -16,6 +18,9 @@ const std::vector<RecordedNumber>& recorded_numbers() {
     using R = const StepRecord&;
     static const std::vector<RecordedNumber> numbers = {
         {"step", "", [](R r) { return Json(r.step); }},
+        {"time_utc", "", [](R r) { return r.time ? Json(utc_text(*r.time)) : Json(); }},
+        {"tokens_seen", "", [](R r) { return Json(r.tokens_seen); }},
+        {"epochs", "progress/epochs", [](R r) { return Json(r.epochs); }},
         {"loss", "loss/train", [](R r) { return Json(r.outcome.loss); }},
         {"validation_loss", "loss/validation", [](R r) { return if_any(r.validation_loss); }},
         {"gradient_norm", "optimizer/gradient_norm",
@@ -42,6 +47,13 @@ const std::vector<RecordedNumber>& recorded_numbers() {
          [](R r) { return r.gpu_joules ? Json(*r.gpu_joules / r.seconds) : Json(); }},
     };
     return numbers;
+}
+
+std::string utc_text(std::time_t time) {
+    std::tm parts{};
+    gmtime_r(&time, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900,
+                       parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 Json step_json(const StepRecord& record) {

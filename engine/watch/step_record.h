@@ -2,8 +2,10 @@
 // them?
 #pragma once
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/run/streamed_step.h"
@@ -27,6 +29,9 @@ struct StepRecord {
     Seconds held = 0;                  ///< by saving, before it and in it
     std::optional<double> gpu_joules;  ///< since the previous step; empty without a counter
     std::optional<double> plan_share;  ///< of the speed that a plan predicts
+    std::optional<std::time_t> time;   ///< when it was done, by the clock of the machine
+    std::int64_t tokens_seen = 0;      ///< by the run so far, those of this step included
+    double epochs = 0;                 ///< which these are
 
     double tokens_per_s() const { return static_cast<double>(tokens) / seconds; }
 };
@@ -39,6 +44,9 @@ struct RecordedNumber {
     nlohmann::ordered_json (*value)(const StepRecord&);
 };
 const std::vector<RecordedNumber>& recorded_numbers();
+
+/// "2026-11-29T20:50:00Z".
+std::string utc_text(std::time_t time);
 
 /// The line of the log.
 nlohmann::ordered_json step_json(const StepRecord& record);

@@ -20,6 +20,9 @@ nlohmann::json logged(std::optional<double> validation_loss, std::optional<doubl
     record.seconds = 2;
     record.tokens = 1000;
     record.targets = 500;
+    record.time = 1'000'000'000;
+    record.tokens_seen = 7000;
+    record.epochs = 0.25;
     record.plan_share = plan_share;
     Progress progress(10, temp.path("log"));
     progress.report(record);
@@ -32,6 +35,19 @@ nlohmann::json logged(std::optional<double> validation_loss, std::optional<doubl
 TEST_CASE("progress: the log has the validation loss of the steps that found one", "[train]") {
     CHECK(logged(1.25, {})["validation_loss"] == 1.25);
     CHECK_FALSE(logged({}, {}).contains("validation_loss"));
+}
+
+TEST_CASE("progress: the log has the time, the tokens seen and the epochs", "[train]") {
+    const nlohmann::json line = logged({}, {});
+    CHECK(line["time_utc"] == "2001-09-09T01:46:40Z");
+    CHECK(line["tokens_seen"] == 7000);
+    CHECK(line["epochs"] == 0.25);
+}
+
+TEST_CASE("progress: a loss before the first step has a line of its own", "[train]") {
+    const TempFolder temp;
+    Progress(10, temp.path("log")).report_validation(3, 1.5);
+    CHECK(temp.read("log") == "{\"step\":3,\"validation_loss\":1.5}\n");
 }
 
 TEST_CASE("progress: the log counts all tokens, and the share of a predicted speed", "[train]") {

@@ -71,6 +71,21 @@ TEST_CASE("run summary: a run that goes on, with its end by the prediction", "[t
                                        local_minute(run.now + 3600)));
 }
 
+TEST_CASE("run summary: a run that only evaluates has no steps", "[train]") {
+    ComingRun run = coming_run();
+    run.settings.evaluate_only = true;
+    run.settings.validation = {"held.bin"};
+    run.validation = DataFacts{1024, 12, 13'000, 13'000, 0};
+    CHECK(
+        run_summary(run) ==
+        "this run\n"
+        "  weights     loaded from base\n"
+        "  steps       none: the validation loss alone is found\n"
+        "  validation  12 sequences of 1,024 tokens from held.bin; 100% of the tokens are learned\n"
+        "  precision   activations in bf16, 12 bytes of state a parameter\n"
+        "  plan        as by default\n");
+}
+
 TEST_CASE("run summary: sequences beyond the model's positions are said", "[train]") {
     ComingRun run = coming_run();
     CHECK(run_warnings(run).empty());
