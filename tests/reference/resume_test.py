@@ -90,15 +90,18 @@ class Training:
         return seen
 
     def last_checkpoint(self):
-        """Contents of its files. The plan that ran is said there, and may be another."""
+        """Contents of its files. The plan and the command that ran are said there, and may be
+        others."""
         folder = checkpoint_folder(self.out, STEPS)
-        files = {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+        files = {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        files.pop("recipe.toml")
         record = json.loads(files["training.json"])
         record.pop("plan")
         sums = files["checksums.xxh3"].splitlines()
+        said = (b"training.json", b"recipe.toml")
         return files | {
             "training.json": record,
-            "checksums.xxh3": [line for line in sums if b"training.json" not in line],
+            "checksums.xxh3": [line for line in sums if not any(name in line for name in said)],
         }
 
 
