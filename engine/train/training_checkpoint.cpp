@@ -271,7 +271,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
         const std::string apart = path_in(folder.path(), kOptimizer);
         create_folders(apart);
         for (const auto& [in, stem, tensors] :
-             {std::tuple(folder.path(), kWeights, &weights), {apart, kOptimizer, &rest}})
+             {std::tuple(folder.path(), weights_stem(store), &weights), {apart, kOptimizer, &rest}})
             for (FileChecksum& file : write_tensors(in, stem, read ? read : reader_of(store),
                                                     *tensors, kMaxShardBytes)) {
                 if (in == apart) file.name = path_in(kOptimizer, file.name);

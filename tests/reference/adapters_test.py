@@ -24,8 +24,8 @@ MODULES = {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 def adapters_in(checkpoint):
     """fp32 masters by name: the upper halves, to which the lower ones are added."""
     high = load_file(checkpoint / "adapter_model.safetensors")
-    sections = [name for name in load_file(checkpoint / "optimizer.safetensors") if "low" in name]
-    low = load_file(checkpoint / "optimizer.safetensors")[sections[0]].view(torch.int16)
+    sections = [name for name in load_file(checkpoint / "optimizer" / "optimizer.safetensors") if "low" in name]
+    low = load_file(checkpoint / "optimizer" / "optimizer.safetensors")[sections[0]].view(torch.int16)
     masters, at = {}, 0
     for name in ordered(high):
         bits = high[name].view(torch.int16).int().flatten() << 16
