@@ -12,7 +12,7 @@ struct LayerWeights {
     LayerWeights(void* range_) : range(range_) {}
     LayerWeights(void* range_, Workspace fp8_, bool keeps_codes_, bool first_)
         : range(range_), fp8(fp8_), keeps_codes(keeps_codes_), first(first_) {}
-    /// Codes that came from the host, laid out by coded_layout().
+    /// Codes that came from the host or were there, laid out by coded_layout().
     static LayerWeights arrived(void* block) {
         LayerWeights out(block);
         out.arrived_scales = static_cast<Fp8Scale*>(block);

@@ -169,12 +169,13 @@ std::vector<std::int64_t> section_sizes(const ModelSpec& model, std::int64_t ada
 
 ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                                const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
-                               Device& device, std::int64_t adapter_rank)
+                               Device& device, std::int64_t adapter_rank, WeightCoder coder)
     : layers_(model.layer_count()),
       state_bytes_(blocks.back().state_bytes),
       pool_(pool),
       device_(device),
       staging_(staging),
+      coder_(std::move(coder)),
       tensors_(named_tensors(model)) {
     if (adapter_rank > 0)
         std::ranges::move(adapter_tensors(model, adapter_rank), std::back_inserter(tensors_));
@@ -184,6 +185,8 @@ ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<Paramet
         section.on_device = on_device[i];
         section.decay = ranges_of(tensors_, static_cast<int>(i), section.block.count,
                                   section.block.precision().has_scales() ? kMomentBlock : 1);
+        for (const NamedTensor& tensor : tensors_)
+            if (tensor.section == static_cast<int>(i)) section.last_tensor = tensor.name;
     }
 }
 
@@ -225,8 +228,13 @@ void ParameterStore::write(int section, std::byte* to, std::span<const std::byte
 void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& values) {
     constexpr std::int64_t kGrain = std::int64_t{1} << 16, kAtOnce = 4096;
     ++writes_;
-    const bool staged = on_device(tensor.section);
-    const ParameterBlock& home = block(tensor.section);
+    const ParameterBlock& own = block(tensor.section);
+    const bool coded = own.high == nullptr, staged = on_device(tensor.section) && !coded;
+    ParameterBlock home = own;
+    if (coded) {
+        uncoded_.resize(static_cast<std::size_t>(own.count));
+        home.high = uncoded_.data();
+    }
     const int low_bytes = home.precision().low_bytes;
     const std::int64_t all = tensor.elements(), most = staged ? kStaging / (2 * kBf16) : all;
     for (std::int64_t first = 0; first < all; first += most) {
@@ -253,6 +261,10 @@ void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& 
         if (low_bytes > 0)
             device_.copy(Work::host_to_device, at_home.low, planes.low, low_bytes * count);
         device_.finish_all();
+    }
+    if (coded && tensor.name == at(tensor.section).last_tensor) {
+        coder_(tensor.section, uncoded_.data());
+        std::vector<std::uint16_t>().swap(uncoded_);
     }
 }
 

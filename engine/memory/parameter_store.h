@@ -30,6 +30,9 @@ struct NamedTensor {
 /// threads of the pool.
 using MasterValues = std::function<void(std::int64_t begin, std::int64_t count, float* out)>;
 
+/// Takes the bf16 weights of a section that has no home for them.
+using WeightCoder = std::function<void(int section, const std::uint16_t* weights)>;
+
 /// Sections: each layer, the head (output projection unless tied, final norm), the embedding, the
 /// adapters if there are any. Each has one home, without a copy elsewhere: the device if it is
 /// resident, else host memory.
@@ -39,7 +42,7 @@ class ParameterStore {
     /// kStaging bytes of page-locked host memory, which may be null if there are none.
     ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                    const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
-                   Device& device, std::int64_t adapter_rank = 0);
+                   Device& device, std::int64_t adapter_rank = 0, WeightCoder coder = {});
 
     int layers() const { return layers_; }
     int head() const { return layers(); }
@@ -65,7 +68,8 @@ class ParameterStore {
     /// How often values were written, by the three below.
     std::int64_t writes() const { return writes_; }
     void write(int section, std::byte* to, std::span<const std::byte> from);
-    /// Both planes of a tensor. Passes on exceptions of `values`.
+    /// Both planes of a tensor. Passes on exceptions of `values`. Tensors of a section without an
+    /// address come in their order; with the last of them the coder gets all.
     void set_masters(const NamedTensor& tensor, const MasterValues& values);
     /// Approximately normal values of standard deviation `deviation` for matrices, ones for norms,
     /// zeros for biases. They depend only on the seed, not on homes or the number of threads.
@@ -78,6 +82,7 @@ class ParameterStore {
         ParameterBlock block;
         std::vector<DecayRange> decay;
         bool on_device = false;
+        std::string last_tensor = {};
     };
     const Section& at(int section) const { return sections_[static_cast<std::size_t>(section)]; }
 
@@ -87,6 +92,8 @@ class ParameterStore {
     Device& device_;
     char* staging_;  ///< for pieces of resident sections
     std::vector<Section> sections_;
+    WeightCoder coder_;
+    std::vector<std::uint16_t> uncoded_;  ///< the section that is being set without an address
     std::vector<NamedTensor> tensors_;
     std::int64_t writes_ = 0;
 };

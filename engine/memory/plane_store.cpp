@@ -18,7 +18,8 @@ bool is_allocated(const Buffer& buffer) {
 
 PlaneStore::PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device& device,
                        ThreadPool& pool)
-    : plan_(plan),
+    : model_(model),
+      plan_(plan),
       parts_(model, plan, stored_sizes(model, plan)),
       start_(plan.step.memory.buffers.size(), nullptr),
       bytes_(plan.step.memory.buffers.size(), 0) {
@@ -81,6 +82,11 @@ std::vector<ParameterBlock> PlaneStore::sections() const {
     const Placement& homes = plan_.homes;
     for (int section = 0; section < homes.sections.count(); ++section) {
         const bool trained = homes.is_trained(section);
+        if (!homes.has_bf16(section)) {
+            out.push_back({.count = section_sizes(model_)[index(section)],
+                           .state_bytes = static_cast<int>(kFrozen.bytes)});
+            continue;
+        }
         if (homes.is_resident(section)) {
             out.push_back(on_device(plan_.buffers.resident[index(section)], trained));
             continue;

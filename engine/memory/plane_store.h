@@ -17,8 +17,9 @@ namespace sluice {
 /// so, with room for the alignment of its parts. All is zero at first.
 class PlaneStore {
   public:
-    /// `plan` must outlive it. Throws InputError if the host's memory is short, InternalError if
-    /// buffers that are alive at once would meet, or are neither on the first device nor the host.
+    /// `model` and `plan` must outlive it. Throws InputError if the host's memory is short,
+    /// InternalError if buffers that are alive at once would meet, or are neither on the first
+    /// device nor the host.
     PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device& device, ThreadPool& pool);
 
     /// Null for kNoBuffer.
@@ -34,6 +35,7 @@ class PlaneStore {
         return at(parts_.part(id, part).front());
     }
     /// The parameters of each section at home, and of a layer while it visits the device; zeros.
+    /// Without an address where there are codes alone.
     std::vector<ParameterBlock> sections() const;
     ParameterBlock visit(int layer) const {
         return on_device(plan_.buffers.visit(plan_.homes, layer));
@@ -49,6 +51,7 @@ class PlaneStore {
         return parameters(parts_.part(id, 0), trained ? &parts_.part(id, 1) : nullptr);
     }
 
+    const ModelSpec& model_;
     const StreamedPlan& plan_;
     const StreamedParts parts_;
     std::vector<char*> start_;  ///< of each buffer

@@ -23,35 +23,16 @@ struct Piece {
     std::int64_t begin, count;
 };
 
-}  // namespace
-
-StreamedCodes::StreamedCodes(const ModelSpec& model, const StreamedPlan& plan,
-                             const PlaneStore& planes, const ParameterStore& store,
-                             ThreadPool& pool)
-    : store_(store), pool_(pool), layers_(static_cast<std::size_t>(store.sections())) {
-    for (const LayerSpec& kind : model.kinds) {
-        places_.push_back(layer_layout(model, kind));
-        layouts_.push_back(coded_layout(places_.back()));
-    }
-    for (int layer = 0; layer < model.layer_count(); ++layer) {
-        if (!plan.homes.arrives_as_codes(layer)) continue;
-        const std::size_t kind = kind_of(model, layer);
-        layers_[static_cast<std::size_t>(layer)] = {planes.part(plan.buffers.host.codes, layer),
-                                                    kind};
-        for (Fp8Scale& scale : scales_of(layer)) scale = {};
-    }
+std::span<Fp8Scale> scales_in(char* block) {
+    return {reinterpret_cast<Fp8Scale*>(block), std::size(kCodedMatrices)};
 }
 
 /// One update of a layer's weights.
-class StreamedCodes::Rewriting {
+class Rewriting {
   public:
-    Rewriting(StreamedCodes& codes, int layer)
-        : high_(codes.store_.block(layer).high),
-          from_(codes.places_[codes.at(layer).kind]),
-          to_(codes.layouts_[codes.at(layer).kind]),
-          scales_(codes.scales_of(layer)),
-          block_(codes.at(layer).data),
-          pool_(codes.pool_) {
+    Rewriting(const std::uint16_t* high, const LayerLayout& from, const LayerLayout& to,
+              char* block, ThreadPool& pool)
+        : high_(high), from_(from), to_(to), scales_(scales_in(block)), block_(block), pool_(pool) {
         for (std::size_t i = 0; i < kMatrices; ++i) factor_[i] = 1 / scales_[i].back;
     }
 
@@ -113,13 +94,55 @@ class StreamedCodes::Rewriting {
     std::array<std::atomic<std::uint16_t>, kMatrices> largest_{};
 };
 
-std::span<Fp8Scale> StreamedCodes::scales_of(int layer) const {
-    return {reinterpret_cast<Fp8Scale*>(at(layer).data), std::size(kCodedMatrices)};
+}  // namespace
+
+WeightCoder frozen_coder(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
+                         ThreadPool& pool, Device& device) {
+    return [&](int section, const std::uint16_t* weights) {
+        const LayerLayout from = layer_layout(model, model.layer(section)), to = coded_layout(from);
+        const bool resident = plan.homes.is_resident(section);
+        std::vector<char> apart(resident ? static_cast<std::size_t>(to.size) : 0);
+        char* const block = resident ? apart.data() : planes.part(plan.buffers.host.codes, section);
+        for (Fp8Scale& scale : scales_in(block)) scale = {};
+        Rewriting rewriting(weights, from, to, block, pool);
+        pool.parallel_for(from.size, kGrain, [&](std::int64_t begin, std::int64_t end) {
+            rewriting.after(begin, end);
+        });
+        rewriting.finish();
+        if (!resident) return;
+        char* const home = planes.part(plan.buffers.resident[static_cast<std::size_t>(section)]);
+        char* const staging = planes.at(plan.buffers.host.staging);
+        for (Bytes at = 0; at < to.size; at += kStaging) {
+            const Bytes bytes = std::min(kStaging, to.size - at);
+            std::memcpy(staging, block + at, static_cast<std::size_t>(bytes));
+            device.copy(Work::host_to_device, home + at, staging, bytes);
+            device.finish_all();
+        }
+    };
+}
+
+StreamedCodes::StreamedCodes(const ModelSpec& model, const StreamedPlan& plan,
+                             const PlaneStore& planes, const ParameterStore& store,
+                             ThreadPool& pool)
+    : store_(store), pool_(pool), layers_(static_cast<std::size_t>(store.sections())) {
+    for (const LayerSpec& kind : model.kinds) {
+        places_.push_back(layer_layout(model, kind));
+        layouts_.push_back(coded_layout(places_.back()));
+    }
+    for (int layer = 0; layer < model.layer_count(); ++layer) {
+        if (!plan.homes.arrives_as_codes(layer) || !plan.homes.has_bf16(layer)) continue;
+        const std::size_t kind = kind_of(model, layer);
+        layers_[static_cast<std::size_t>(layer)] = {planes.part(plan.buffers.host.codes, layer),
+                                                    kind};
+        for (Fp8Scale& scale : scales_in(at(layer).data)) scale = {};
+    }
 }
 
 void StreamedCodes::rewrite(int layer,
                             const std::function<void(const AfterUpdate& after)>& update) {
-    Rewriting rewriting(*this, layer);
+    const std::size_t kind = at(layer).kind;
+    Rewriting rewriting(store_.block(layer).high, places_[kind], layouts_[kind], at(layer).data,
+                        pool_);
     update([&](std::int64_t begin, std::int64_t end) { rewriting.after(begin, end); });
     rewriting.finish();
 }

@@ -11,8 +11,13 @@
 
 namespace sluice {
 
-/// For each layer whose weights arrive as codes a page-locked block in the form of coded_layout().
-/// Its bytes are those that casts on the device would give.
+/// Writes the codes of frozen layers, where these are all that there is of them, on the host or on
+/// the device. All arguments must outlive it.
+WeightCoder frozen_coder(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
+                         ThreadPool& pool, Device& device);
+
+/// For each trained layer whose weights arrive as codes a page-locked block in the form of
+/// coded_layout(). Its bytes are those that casts on the device would give.
 class StreamedCodes {
   public:
     /// The blocks are in the plan's buffer. All arguments must outlive it.
@@ -35,8 +40,6 @@ class StreamedCodes {
     };
     /// The sections that are no layers have no codes.
     const Layer& at(int section) const { return layers_[static_cast<std::size_t>(section)]; }
-    std::span<Fp8Scale> scales_of(int layer) const;
-    class Rewriting;
 
     const ParameterStore& store_;
     ThreadPool& pool_;

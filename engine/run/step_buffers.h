@@ -77,7 +77,7 @@ class StepBuffers {
     }
     /// A layer's weights for a pass; the `first` of a step finds their scales in FP8.
     LayerWeights weights(int layer, bool first) const {
-        if (homes_.arrives_as_codes(layer)) return LayerWeights::arrived(weight_slot(layer));
+        if (homes_.is_coded(layer)) return LayerWeights::arrived(weight_slot(layer));
         return {weight_slot(layer), workspace(ids_.fp8_weights[static_cast<std::size_t>(layer)]),
                 homes_.home(layer, Plane::codes).exists(), first};
     }

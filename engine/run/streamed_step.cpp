@@ -224,15 +224,10 @@ std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_
 
 void StreamedStep::forward(const Operation& op, std::int64_t j, std::int64_t step) {
     if (op.layer == 0 && j == 0) device_.kernels().fill_zero(buffers_.sums(), sizeof(StepSums));
-    layer(op.layer).forward(device_.kernels(), weights(op.layer, j == 0, step),
+    layer(op.layer).forward(device_.kernels(), buffers_.weights(op.layer, j == 0),
                             buffers_.hidden(op.layer, j), buffers_.hidden(op.layer + 1, j),
                             kept(op, op.layer, j, step), buffers_.forward_workspace(),
                             buffers_.layer_operands(), adapters(op.layer, j));
-}
-
-/// Scales and codes of frozen weights, which the first pass finds, hold for all steps.
-LayerWeights StreamedStep::weights(int index, bool first, std::int64_t step) const {
-    return buffers_.weights(index, first && (step == 0 || !store_.has_adapters()));
 }
 
 const AdapterLayout* StreamedStep::adapter_layout_of(int index) const {

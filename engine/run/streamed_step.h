@@ -127,7 +127,6 @@ class StreamedStep {
     HeadWeights head_weights() const;
     const AdapterLayout* adapter_layout_of(int layer) const;  ///< null: there are none
     LayerAdapters adapters(int layer, std::int64_t j) const;
-    LayerWeights weights(int layer, bool first, std::int64_t step) const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
     GradientTarget gradient_target(int layer, std::int64_t j) const;
     LayerActivations kept(const Operation& op, int layer, std::int64_t j, std::int64_t step) const;

@@ -96,7 +96,8 @@ void WholeRun::allocate() {
     buffers_ = std::make_unique<StepBuffers>(model_, plan_, *planes_);
     store_ = std::make_unique<ParameterStore>(
         model_, planes_->sections(), plan_.homes.resident_sections(),
-        planes_->at(plan_.buffers.host.staging), *pool_, *device_, training_.adapter_rank);
+        planes_->at(plan_.buffers.host.staging), *pool_, *device_, training_.adapter_rank,
+        frozen_coder(model_, plan_, *planes_, *pool_, *device_));
     if (settings_.expected && settings_.expected->rates)
         host_rates_ = rates_today(*settings_.expected->rates, *store_, *buffers_,
                                   planes_->at(plan_.buffers.host.gradients), *pool_, *device_);

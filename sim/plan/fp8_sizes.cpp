@@ -57,7 +57,7 @@ double head_operands(const ModelSpec& model, const TrainingSpec& training) {
 
 double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training,
                         const Placement& placement, int layer) {
-    if (training.compute == Compute::bf16 || placement.arrives_as_codes(layer)) return 0;
+    if (training.compute == Compute::bf16 || placement.is_coded(layer)) return 0;
     constexpr double kScale = 256;  // of a matrix, aligned as all parts of a buffer
     double bytes = 0;
     for (const Kernel& k :

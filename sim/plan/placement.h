@@ -116,11 +116,14 @@ class Placement {
         return home(layer, Plane::input).on_host() &&
                (layer > 0 || is_resident(sections.embedding()));
     }
-    /// The host has codes of the layer's weights, and these are copied to the device.
+    /// Passes read codes of the layer's weights.
+    bool is_coded(int section) const { return home(section, Plane::weights).form == Form::e4m3; }
+    /// The host has these codes, which are copied to the device.
     bool arrives_as_codes(int section) const {
-        return home(section, Plane::weights).on_host() &&
-               home(section, Plane::weights).form == Form::e4m3;
+        return home(section, Plane::weights).on_host() && is_coded(section);
     }
+    /// The weights in bf16 are somewhere, too.
+    bool has_bf16(int section) const { return is_trained(section) || !is_coded(section); }
     /// The bits of each number of gate and up where these are kept.
     int kept_bits(int layer) const {
         return home(layer, Plane::kept_feed_forward).form == Form::codes_8_bit ? 8 : 16;

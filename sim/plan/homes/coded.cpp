@@ -1,5 +1,6 @@
 // Weights in FP8. The device casts them for each pass, or for the first layers once a step and
 // keeps the codes; or the optimizer on the host writes codes, which alone come to the device.
+// Frozen layers have codes alone, wherever they are.
 #include "sim/plan/homes/home_kind.h"
 
 namespace sluice {
@@ -8,12 +9,18 @@ namespace {
 void place_coded(const ModelSpec&, const TrainingSpec& t, Placement& p) {
     for (int layer = 0; layer < p.sections.layers; ++layer) {
         Home& weights = p.home(layer, Plane::weights);
-        if (t.streams_codes() && weights.on_host()) weights.form = Form::e4m3;
+        if (t.freezes_codes() || (t.streams_codes() && weights.on_host()))
+            weights.form = Form::e4m3;
         if (layer < t.weight_code_layers) p.home(layer, Plane::codes) = {Tier::device, Form::e4m3};
     }
 }
 
 std::optional<Refusal> coded_rule(const TrainingSpec& t) {
+    if (t.freezes_codes())
+        return refused(t, t.streams_codes() ? "stream_weights" : "weight_code_layers",
+                       " with --adapter-rank {} and --compute fp8, which keep codes of all frozen "
+                       "layers anyway; leave it out",
+                       t.adapter_rank);
     const bool in_layers = t.compute == Compute::fp8;
     if (!in_layers && t.weight_code_layers > 0)
         return refused(t, "weight_code_layers", ", expected 0 where --compute is not fp8");
@@ -30,7 +37,7 @@ std::optional<Refusal> coded_rule(const TrainingSpec& t) {
 }
 
 std::vector<double> all_layers(const Asked& a) {
-    if (a.training.compute != Compute::fp8) return {};
+    if (a.training.compute != Compute::fp8 || a.training.freezes_codes()) return {};
     return {static_cast<double>(a.model.layer_count())};
 }
 

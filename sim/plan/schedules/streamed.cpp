@@ -81,7 +81,7 @@ class Streamed {
         else
             resident(sections_.embedding()) ? embedding_on_device() : embedding_on_host();
         late_moments();
-        declare_streamed_host_moments(model_, build_);
+        declare_streamed_host_moments(model_, t_, build_);
         if (t_.clipping == Clipping::speculative)
             build_.assume("a step whose clipping factor changes runs twice, which is not counted");
         return {build_.finish(),
@@ -113,10 +113,10 @@ class Streamed {
     int visits_end() const { return homes_.visits.first + homes_.visits.count; }
 
     const StreamedKernels& kernels(int layer) const {
-        const std::vector<StreamedKernels>& lists =
-            homes_.arrives_as_codes(layer)       ? kernels_of_arrived_
-            : home(layer, Plane::codes).exists() ? kernels_with_codes_
-                                                 : kernels_;
+        const std::vector<StreamedKernels>& lists = homes_.is_coded(layer) ? kernels_of_codes_
+                                                    : home(layer, Plane::codes).exists()
+                                                        ? kernels_with_codes_
+                                                        : kernels_;
         return lists[kind_of(model_, layer)];
     }
     std::size_t recompute(int layer) const {
@@ -240,16 +240,12 @@ class Streamed {
     }
 
     void declare() {
-        // Scales and codes of frozen weights, which the first step finds, hold for all steps.
-        const auto in_a_step = [this](WeightCodes first) {
-            return frozen() ? after_first(first) : first;
-        };
-        kernels_ = declare_streamed_kernels(model_, t_, in_a_step(WeightCodes::first), build_);
+        kernels_ = declare_streamed_kernels(model_, t_, WeightCodes::first, build_);
         if (t_.weight_code_layers > 0)
             kernels_with_codes_ =
-                declare_streamed_kernels(model_, t_, in_a_step(WeightCodes::for_step), build_);
-        if (t_.streams_codes())
-            kernels_of_arrived_ = declare_streamed_kernels(model_, t_, WeightCodes::arrive, build_);
+                declare_streamed_kernels(model_, t_, WeightCodes::for_step, build_);
+        if (t_.streams_codes() || t_.freezes_codes())
+            kernels_of_codes_ = declare_streamed_kernels(model_, t_, WeightCodes::arrive, build_);
         head_kernels_ = declare_head_kernels(model_, t_, build_);
         if (frozen()) adapter_kernels_ = declare_adapter_kernels(model_, t_, build_);
         if (resident(sections_.embedding()))
@@ -756,8 +752,8 @@ class Streamed {
     std::int64_t pass_ = 0;
     std::vector<double> parameters_;  // one a kind of layer
     PlanBuilder build_;
-    // One a kind of layer: weights are cast in each pass, or once a step, or arrive as codes.
-    std::vector<StreamedKernels> kernels_, kernels_with_codes_, kernels_of_arrived_;
+    // One a kind of layer: weights are cast in each pass, or once a step, or are codes.
+    std::vector<StreamedKernels> kernels_, kernels_with_codes_, kernels_of_codes_;
     StreamedHeadKernels head_kernels_;
     StreamedEmbeddingKernels embedding_kernels_;
     StreamedAdapterKernels adapter_kernels_;

@@ -64,6 +64,7 @@ class StreamedDeclaration {
     }
     /// Weights, and states if it is trained.
     double bytes_at_home(int section) const {
+        if (!homes_.has_bf16(section)) return coded_layer_bytes(model_, model_.layer(section));
         return (homes_.is_trained(section) ? state_bytes(t_) : double{kBf16}) * parameters(section);
     }
     double feed_forward_tokens() const {
@@ -89,7 +90,10 @@ class StreamedDeclaration {
                 visiting += parameters(section);
             else if (home.on_host())
                 trained += parameters(section);
-            (homes_.is_resident(section) ? resident : on_host) += parameters(section);
+            if (homes_.is_resident(section))
+                resident += parameters(section);
+            else if (homes_.has_bf16(section))
+                on_host += parameters(section);
             if (homes_.arrives_as_codes(section))
                 codes += coded_layer_bytes(model_, model_.layer(section));
         }
@@ -187,9 +191,10 @@ class StreamedDeclaration {
 
     /// As many as layers arrive in turn, each for the largest.
     void declare_weight_slots() {
-        double largest = t_.streams_codes() ? 0 : largest_layer_bytes(model_);
+        const bool coded = t_.streams_codes() || t_.freezes_codes();
+        double largest = coded ? 0 : largest_layer_bytes(model_);
         for (const LayerSpec& kind : model_.kinds)
-            if (t_.streams_codes()) largest = std::max(largest, coded_layer_bytes(model_, kind));
+            if (coded) largest = std::max(largest, coded_layer_bytes(model_, kind));
         const std::int64_t arrive =
             layers_with([&](int layer) { return home(layer, Plane::weights).on_host(); });
         buffers_.weight_slots =
@@ -201,9 +206,8 @@ class StreamedDeclaration {
         // Layers of a kind need the same: asking for each took a tenth of a choice in FP8.
         std::map<std::tuple<const LayerSpec*, bool, bool>, double> known;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
-            const auto [entry, is_new] =
-                known.try_emplace({&model_.layer(layer), homes_.arrives_as_codes(layer),
-                                   home(layer, Plane::codes).exists()});
+            const auto [entry, is_new] = known.try_emplace(
+                {&model_.layer(layer), homes_.is_coded(layer), home(layer, Plane::codes).exists()});
             if (is_new) entry->second = fp8_weight_bytes(model_, t_, homes_, layer);
             buffers_.fp8_weights.push_back(
                 build_.on_device("weights in FP8", Kind::weights, entry->second));
@@ -421,17 +425,22 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
     return StreamedDeclaration(model, machine, training, placement, build).declare();
 }
 
-void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build) {
+void declare_streamed_host_moments(const ModelSpec& model, const TrainingSpec& training,
+                                   PlanBuilder& build) {
     const Bytes steady = build.host_peak();
-    double largest_tensor = table_bytes(model);
+    double largest_tensor = table_bytes(model), coded = 0;
     for (const LayerSpec& kind : model.kinds) {
         for (const ParameterTensor& tensor : layer_tensors(model, kind)) {
             largest_tensor =
                 std::max(largest_tensor, static_cast<double>(tensor.rows * tensor.columns * kBf16));
         }
+        if (training.freezes_codes()) coded = std::max(coded, coded_layer_bytes(model, kind));
     }
+    const double layer = coded > 0 ? largest_layer_bytes(model) + coded : 0;
     build.host_moments(
-        {steady + static_cast<Bytes>(largest_tensor), "one tensor being split into planes"},
+        {steady + static_cast<Bytes>(largest_tensor + layer),
+         coded > 0 ? "one tensor being split into planes, and one layer being coded"
+                   : "one tensor being split into planes"},
         {steady, "nothing more: all buffers exist before it"}, {steady},
         {steady + kInputOutputBuffer, "an output buffer; planes are written as they are"});
 }

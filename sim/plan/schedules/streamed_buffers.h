@@ -96,6 +96,7 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
                                         PlanBuilder& build);
 
 /// Host memory of loading, first step, steady state and saving.
-void declare_streamed_host_moments(const ModelSpec& model, PlanBuilder& build);
+void declare_streamed_host_moments(const ModelSpec& model, const TrainingSpec& training,
+                                   PlanBuilder& build);
 
 }  // namespace sluice

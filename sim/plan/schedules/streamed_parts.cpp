@@ -44,6 +44,11 @@ void StreamedParts::place_sections(const StreamedPlan& plan, const StoredSizes& 
         const auto index = static_cast<std::size_t>(section);
         const auto place = [&](BufferId weights, int part, BufferId states, int part_of_states) {
             const std::int64_t count = sizes.parameters[index];
+            if (!homes.has_bf16(section)) {
+                if (homes.is_resident(section))
+                    add(weights, part, sizes.codes[index], kPartAlignment);
+                return;
+            }
             add(weights, part, kBf16 * count, kPartAlignment);
             if (!homes.is_trained(section)) return;
             for (const Bytes bytes : state_precision(plan.shape.state_bytes).array_bytes(count))

@@ -121,6 +121,8 @@ struct TrainingSpec {
     }
     /// The optimizer writes FP8 codes of layers on the host, and these are copied to the device.
     bool streams_codes() const { return stream_weights == Compute::fp8; }
+    /// Codes are all that there is of frozen layers, since no product reads more of them.
+    bool freezes_codes() const { return adapter_rank > 0 && compute == Compute::fp8; }
     TokenBlock micro_batch_block() const {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, 0, document_tokens};
     }

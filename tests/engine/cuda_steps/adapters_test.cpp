@@ -84,12 +84,5 @@ TEST_CASE("steps: homes of frozen weights change no bit of adapters", "[cuda_ste
               [](TrainingSpec& t) { t.checkpoints = CheckpointPlacement::host; });
         check("half of the inputs saved",
               [](TrainingSpec& t) { t.saved_inputs = SavedInputs::half; });
-        if (compute == Compute::fp8) {
-            check("weights that arrive in FP8",
-                  [](TrainingSpec& t) { t.stream_weights = Compute::fp8; });
-            check("codes kept", [](TrainingSpec& t) {
-                t.resident_layers = t.weight_code_layers = model_of_steps().layer_count();
-            });
-        }
     }
 }

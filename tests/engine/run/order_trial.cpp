@@ -121,6 +121,7 @@ TrialSubject trial_subject(std::uint64_t seed) {
         t.late_moment_layers =
             draw.below(layers + 1 - static_cast<int>(t.resident_layers + t.visiting_layers));
     if (t.adapter_rank > 0) t.deferred_layers = t.visiting_layers = t.late_moment_layers = 0;
+    if (t.freezes_codes()) t.stream_weights = Compute::bf16, t.weight_code_layers = 0;
     check_training_spec(t);
     return subject;
 }
