@@ -232,7 +232,7 @@ void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& 
     const bool coded = own.high == nullptr, staged = on_device(tensor.section) && !coded;
     ParameterBlock home = own;
     if (coded) {
-        uncoded_.resize(static_cast<std::size_t>(own.count));
+        if (std::ssize(uncoded_) < own.count) uncoded_.resize(static_cast<std::size_t>(own.count));
         home.high = uncoded_.data();
     }
     const int low_bytes = home.precision().low_bytes;
@@ -264,7 +264,7 @@ void ParameterStore::set_masters(const NamedTensor& tensor, const MasterValues& 
     }
     if (coded && tensor.name == at(tensor.section).last_tensor) {
         coder_(tensor.section, uncoded_.data());
-        std::vector<std::uint16_t>().swap(uncoded_);
+        if (block(tensor.section + 1).high != nullptr) std::vector<std::uint16_t>().swap(uncoded_);
     }
 }
 

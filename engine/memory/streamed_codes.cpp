@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "engine/optimizer/weight_codes.h"
 #include "sim/plan/sizes.h"
@@ -98,11 +99,17 @@ class Rewriting {
 
 WeightCoder frozen_coder(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
                          ThreadPool& pool, Device& device) {
-    return [&](int section, const std::uint16_t* weights) {
+    int last = 0;
+    for (int layer = 0; layer < model.layer_count(); ++layer)
+        if (plan.homes.is_resident(layer)) last = layer;
+    // One for all layers: touching fresh memory for each would take longer than coding.
+    const auto apart = std::make_shared<std::vector<char>>();
+    return [&, last, apart](int section, const std::uint16_t* weights) {
         const LayerLayout from = layer_layout(model, model.layer(section)), to = coded_layout(from);
         const bool resident = plan.homes.is_resident(section);
-        std::vector<char> apart(resident ? static_cast<std::size_t>(to.size) : 0);
-        char* const block = resident ? apart.data() : planes.part(plan.buffers.host.codes, section);
+        if (resident) apart->resize(std::max(apart->size(), static_cast<std::size_t>(to.size)));
+        char* const block =
+            resident ? apart->data() : planes.part(plan.buffers.host.codes, section);
         for (Fp8Scale& scale : scales_in(block)) scale = {};
         Rewriting rewriting(weights, from, to, block, pool);
         pool.parallel_for(from.size, kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -118,6 +125,7 @@ WeightCoder frozen_coder(const ModelSpec& model, const StreamedPlan& plan, const
             device.copy(Work::host_to_device, home + at, staging, bytes);
             device.finish_all();
         }
+        if (section == last) std::vector<char>().swap(*apart);
     };
 }
 
