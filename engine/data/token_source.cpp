@@ -65,6 +65,28 @@ void refuse_other_kinds(const std::string& path) {
             throw InputError(fmt::format("{}: {}", path, kind.what_to_do));
 }
 
+/// The width that Megatron's index says, NAME.idx beside NAME.bin; empty without one.
+std::optional<TokenWidth> megatron_width(const std::string& path) {
+    constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
+    constexpr std::size_t kCode = kMagic.size() + sizeof(std::uint64_t);  // after its version
+    constexpr int kInt16 = 3, kInt32 = 4, kUint16 = 8;                    // its codes of types
+    const std::string index =
+        path.substr(0, path.size() - std::string_view(".bin").size()) + ".idx";
+    if (!is_there(index)) return std::nullopt;
+    const ReadFile file(index);
+    std::array<std::byte, kCode + 1> start{};
+    if (file.size() < std::ssize(start)) return std::nullopt;
+    file.read(0, start);
+    if (std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0) return std::nullopt;
+    const int code = std::to_integer<int>(start[kCode]);
+    if (code == kInt32) return TokenWidth::uint32;
+    if (code == kInt16 || code == kUint16) return TokenWidth::uint16;
+    throw InputError(fmt::format(
+        "{}: its code of a type is {}, expected {} (int16), {} (int32) or {} (uint16); prepare the "
+        "data again with one of these",
+        index, code, kInt16, kInt32, kUint16));
+}
+
 /// Copies ids and returns the largest.
 template <typename Id>
 std::uint32_t copy_ids(const std::byte* from, std::span<std::int32_t> out) {
@@ -94,7 +116,8 @@ TokenShard::TokenShard(std::string path, bool with_documents) : file_(std::move(
                         this->path(), magic, kUint16Magic, kUint32Magic));
     } else {
         const bool wide = this->path().ends_with(".u32.bin");
-        accept_headerless(wide ? TokenWidth::uint32 : TokenWidth::uint16);
+        accept_headerless(
+            megatron_width(this->path()).value_or(wide ? TokenWidth::uint32 : TokenWidth::uint16));
     }
     if (with_documents) documents_.emplace(this->path(), tokens_, documents_begin_);
     open_mask();

@@ -28,7 +28,8 @@ struct PreparedData {
 /// A file of tokens. Names that end in .bin are shards of little-endian ids. With
 /// llm.c's header of 256 int32 (magic, version, number of tokens, zeros): magic 20240520 and
 /// version 1 is uint16, magic 20240801 and version 7 is uint32. Without a header (nanoGPT): uint32
-/// if the name ends in .u32.bin, else uint16. Any other file is text, one token per byte, unless
+/// if the name ends in .u32.bin, or the type that Megatron's index NAME.idx says, else uint16. Any
+/// other file is text, one token per byte, unless
 /// its name ends like that of documents, a table or a compressed file. A mask may lie beside it,
 /// under its name with ".mask" added: a byte per token, 1 if the model learns to predict that
 /// token, 0 if not. Without one, it learns all. After the number of tokens a header may say how

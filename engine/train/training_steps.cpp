@@ -11,6 +11,7 @@
 #include "engine/train/batch_dump.h"
 #include "engine/train/run_endings.h"
 #include "engine/train/whole_run.h"
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -21,14 +22,21 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
     if (saver_) record.saving = saver_->writing();
     const AdamWStep settings = adamw_step(settings_, step);
     const StepLimits limits = spikes_.limits();
-    // A step that may be skipped waits for its norm.
-    const bool skips = settings_.on_spike == OnSpike::skip;
+    record.targets = counted_targets(now);
+    // A step that may be skipped waits for its norm. One that learns nothing always is, where it
+    // can be: AdamW would move the parameters by their moments.
+    constexpr StepLimits kSkipped{-1, -1};
+    const bool skips = settings_.on_spike == OnSpike::skip, learns = record.targets > 0;
     record.outcome = step_->run(tokens_of(now), tokens_of(next), settings, settings_.max_norm,
-                                skips ? limits : StepLimits(), ahead_.next_is_ahead() && !skips);
+                                !learns ? kSkipped
+                                : skips ? limits
+                                        : StepLimits(),
+                                ahead_.next_is_ahead() && !skips && learns);
+    steps_without_targets_ += learns ? 0 : 1;
     ahead_.add(record.outcome.ahead, record.outcome.clip_factor != 1);
     const auto& [loss, norm] = std::pair(record.outcome.loss, record.outcome.gradient_norm);
-    record.spike = loss > limits.loss || norm > limits.gradient_norm;
-    if (record.outcome.finite) spikes_.add({loss, norm});
+    record.spike = learns && (loss > limits.loss || norm > limits.gradient_norm);
+    if (record.outcome.finite && learns) spikes_.add({loss, norm});
     // With a sign, which some operations give it, it would be printed as "-nan".
     for (double* const number : {&record.outcome.loss, &record.outcome.gradient_norm})
         if (std::isnan(*number)) *number = std::numeric_limits<double>::quiet_NaN();
@@ -38,7 +46,6 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
     record.gpu_joules = passed.gpu_joules;
     record.learning_rate = static_cast<double>(settings.learning_rate);
     record.tokens = training_.tokens();
-    record.targets = counted_targets(now);
     record.time = std::time(nullptr);
     const std::int64_t drawn = now.position + now.sequences;
     record.tokens_seen = drawn * now.seq;
@@ -229,6 +236,10 @@ RunResult WholeRun::go(bool measure) {
         say(fmt::format("{}\n", checkpoints_
                                     ? "saved " + checkpoints_->newest().value_or("nothing")
                                     : "the weights were not saved: give --out to keep them"));
+    if (steps_without_targets_ > 0)
+        say(fmt::format("{} had no token to learn{}\n",
+                        format_number_of(steps_without_targets_, "step"),
+                        training_.updates_after_norm() ? " and changed nothing" : ""));
     result.diverged = !diverged_.empty();
     if (result.diverged) say_on_stderr(fmt::format("sluice-train: {}{}\n", diverged_, advice()));
     reports_->end(fmt::format("{} after step {} of {}{}",

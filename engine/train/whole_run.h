@@ -103,6 +103,7 @@ class WholeRun {
     StepWatch watch_;
     HostRates host_rates_;
     double last_clip_factor_ = 1;
+    std::int64_t steps_without_targets_ = 0;
     std::string diverged_;  ///< a sentence, once the run has diverged with finite numbers
 };
 

@@ -3,6 +3,7 @@ keeps?"""
 
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -85,6 +86,14 @@ class RecipeTest(unittest.TestCase):
         self.assertIn("steps       3 of 2 sequences", said)
         self.assertIn("tokens from more.bin;", said)
         self.assertEqual(len(self.losses()), 3)
+
+    def test_every_flag_has_its_key(self):
+        text = self.done("--help-all")
+        flags = set(re.findall(r"(?m)^  --([a-z0-9-]+)", text))
+        self.assertGreater(len(flags), 80)
+        keys = sorted(flags - {"help", "help-all", "version", "recipe", "resume"})
+        self.recipe.write_text("".join(f"{key} = 1\n" for key in [*keys, "no-flag"]))
+        self.refused('unknown key "no-flag"', "--recipe", self.recipe)  # the first that is none
 
     def test_a_wrong_recipe_is_told(self):
         text = self.recipe.read_text()

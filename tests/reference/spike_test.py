@@ -89,6 +89,30 @@ class SpikeTest(unittest.TestCase):
         for tensor, values in theirs.items():
             self.assertTrue((ours[tensor] == values).all(), tensor)
 
+    def test_a_batch_without_tokens_to_learn_changes_nothing(self):
+        mask = bytes(((i // 32) % 4 == 0) for i in range(20_000))  # every fourth window
+        (self.folder / "data.bin.mask").write_bytes(mask)
+        for clipping in ("exact", "auto"):
+            name = f"masked-{clipping}"
+            options = dict(batch=1, steps=12, clipping=clipping, save_every=1, keep=12)
+            said = self.run_to_its_end(name, **options).stdout
+            log = self.log(name)
+            empty = [line["step"] for line in log if line["targets"] == 0]
+            self.assertGreater(len(empty), 2)
+            self.assertLess(empty[-1] - len(empty), 11)  # others lie between
+            self.assertEqual([line["step"] for line in log if line.get("skipped")], empty)
+            self.assertIn(f"{len(empty)} steps had no token to learn and changed nothing", said)
+            states = {}
+            for step in range(1, 13):
+                folder = checkpoint_folder(self.folder / name, step)
+                states[step] = [
+                    (folder / file).read_bytes()
+                    for file in ("model.safetensors", "optimizer/optimizer.safetensors")
+                ]
+                if step > 1:
+                    is_same = states[step] == states[step - 1]
+                    self.assertEqual(is_same, step in empty, step)
+
     def test_skipping_needs_updates_that_wait_for_the_norm(self):
         for clipping in ("exact", "auto"):
             self.run_to_its_end(clipping, steps=2, on_spike="skip", clipping=clipping)

@@ -42,6 +42,30 @@ TEST_CASE("data facts: sequences, what is learned, and what is left out", "[data
     CHECK(both.at_ends == 5);
 }
 
+TEST_CASE("data facts: Megatron's index says how wide the tokens are", "[data]") {
+    const TempFolder temp;
+    const std::vector<std::int32_t> ids = {7, 70'000, 3};
+    const std::string path = temp.write_numbers("a.bin", ids);
+    const auto index = [&](char code) {
+        temp.write("a.idx", std::string("MMIDIDX\0\0", 9) + std::string("\1\0\0\0\0\0\0\0", 8) +
+                                code + std::string(16, '\0'));
+    };
+    CHECK(open_tokens({path}, 100'000).shard(0).tokens() == 6);  // as nanoGPT's
+    index(4);
+    std::vector<std::int32_t> found(3);
+    open_tokens({path}, 100'000).read(0, 0, found);
+    CHECK(found == ids);
+    index(8);
+    CHECK(open_tokens({path}, 100'000).shard(0).tokens() == 6);
+    index(7);  // floats
+    CHECK(input_error_of([&] { open_tokens({path}, 100'000); }) ==
+          temp.path("a.idx") +
+              ": its code of a type is 7, expected 3 (int16), 4 (int32) or 8 (uint16); prepare the "
+              "data again with one of these");
+    temp.write("a.idx", "another index");
+    CHECK(open_tokens({path}, 100'000).shard(0).tokens() == 6);
+}
+
 TEST_CASE("data facts: packed data has one length of sequences", "[data]") {
     const TempFolder temp;
     const TokenSource packed = open_tokens({write_prepared(temp, 8)}, 10);
