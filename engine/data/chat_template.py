@@ -25,7 +25,7 @@ class ChatTemplate:
         if MARKED_TEMPLATE.search(template):
             return whole, self._marked_answers(template, chat)
         turns = [turn for turn, is_learned in enumerate(chat.learned) if is_learned]
-        found = [self._answer(whole, chat, turn) for turn in turns]
+        found = self._found_answers(whole, chat, turns)
         for turn, (_, end) in zip(turns, found, strict=True):
             self._check_that_no_result_is_inside(whole, chat, turn, end)
         return whole, found
@@ -128,6 +128,46 @@ class ChatTemplate:
             )
         return [span for span, turn in zip(found[0], turns) if chat.learned[turn]]
 
+    def _found_answers(self, whole, chat, turns):
+        """As _answer() finds them, which renders all that is before an answer: a chat of 400
+        exchanges would take a minute. Most are found as texts between what begins and what ends the
+        first one."""
+        found = {turn: self._answer(whole, chat, turn) for turn in {turns[0], turns[-1]}}
+        around = self._around_answers(whole, chat, turns[0], *found[turns[0]])
+        place, inner = found[turns[0]][1], set(turns[1:-1])
+        for turn in range(turns[0] + 1, turns[-1]) if inner else ():
+            message = chat.messages[turn]
+            text = message.get("content") or ""
+            if turn not in inner:
+                place = max(place, place_in(whole, text, place)[1])
+                continue
+            begin = -1
+            if around and is_plain(message):
+                before, after = around
+                begin = whole.find(before + text.strip() + after, place)
+            if begin < 0:
+                found[turn] = self._answer(whole, chat, turn)
+            else:
+                begin += len(before)
+                found[turn] = begin, begin + len(text.strip()) + len(after)
+            place = max(place, found[turn][1])
+        return [found[turn] for turn in turns]
+
+    def _around_answers(self, whole, chat, turn, begin, end):
+        """The texts that begin and end this answer, if it is alone between them, and nothing else
+        could be taken for them."""
+        message = chat.messages[turn]
+        if turn == 0 or not is_plain(message):
+            return None
+        without = self._try(chat.messages[:turn], chat.tools)
+        text = message["content"].strip()
+        if without is None or not whole.startswith(without) or begin <= len(without):
+            return None
+        before, after = whole[len(without) : begin], whole[begin + len(text) : end]
+        if whole[begin : begin + len(text)] != text or not before.strip() or not after.strip():
+            return None
+        return before, after
+
     def _answer(self, whole, chat, turn):
         """An answer is what its message adds to the prompt for it."""
         messages, tools = chat.messages, chat.tools
@@ -214,6 +254,18 @@ def place_in(whole, text, place):
         if found >= 0:
             return found, found + len(form)
     return -1, -1
+
+
+def is_plain(message):
+    """Whether an answer is a text alone, with no thoughts in it."""
+    text = message.get("content")
+    others = ("tool_calls", *REASONING)
+    return (
+        isinstance(text, str)
+        and bool(text.strip())
+        and END_OF_THOUGHTS not in text
+        and not any(message.get(key) for key in others)
+    )
 
 
 def remedy(role):

@@ -19,6 +19,7 @@ DataFacts data_facts(const TokenSource& tokens, std::int64_t sequence) {
         facts.at_ends += shard.tokens() - 1 - sequences * sequence;
         facts.cut_documents += shard.prepared().cut_documents;
         facts.left_out_documents += shard.prepared().left_out_documents;
+        facts.lost_tokens += shard.prepared().lost_tokens;
     }
     return facts;
 }

@@ -16,7 +16,7 @@ struct DataFacts {
     std::int64_t learned = 0;    ///< of these
     std::int64_t at_ends = 0;    ///< tokens at the ends of files, too few for a sequence
     /// As `./dev data` says: PreparedData.
-    std::int64_t cut_documents = 0, left_out_documents = 0;
+    std::int64_t cut_documents = 0, left_out_documents = 0, lost_tokens = 0;
 
     double learned_share() const {
         return static_cast<double>(learned) / static_cast<double>(tokens);

@@ -38,6 +38,7 @@ class Packing:
         is_long = self.seq is not None and len(tokens.ids) > self.seq
         if is_long and self.long == "drop":
             self.out.left_out += 1
+            self.out.lost += len(tokens.ids)
             return
         self.out.documents += 1
         self.out.cut += is_long
@@ -45,6 +46,7 @@ class Packing:
             self.out.add(place, tokens)
             return
         kept = self.seq if is_long and self.long == "truncate" else len(tokens.ids)
+        self.out.lost += len(tokens.ids) - kept
         for begin in range(0, kept, self.seq):
             end = begin + self.seq
             self._add_piece(place, Tokens(tokens.ids[begin:end], tokens.learned[begin:end]))

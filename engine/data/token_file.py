@@ -10,7 +10,9 @@ from bad_input import BadInput
 
 # llm.c's headers, which engine/data/token_source.cpp reads: 256 int32. The first three are magic
 # number, version and tokens. llm.c leaves the rest 0. Here the next two say how many tokens the
-# mask learns and how many documents begin, so that neither can be lost or another's.
+# mask learns and how many documents begin, so that neither can be lost or another's. Then come the
+# tokens of a sequence (0: documents are not packed), documents that are longer and were cut,
+# documents that were left out, and tokens that these and the cut ones lost.
 HEADER_INTS = 256
 UINT16 = dict(magic=20240520, version=1, dtype="<u2")
 UINT32 = dict(magic=20240801, version=7, dtype="<u4")
@@ -110,7 +112,7 @@ class TokenFile:
 
     def __init__(self, path, vocabulary, seq=None):
         self.path, self.vocabulary, self.seq = path, vocabulary, seq or 0
-        self.cut = self.left_out = 0  # documents
+        self.cut = self.left_out = self.lost = 0  # documents, documents, tokens
         self.format = UINT16 if vocabulary <= 2**16 else UINT32
         self.parts, self.files = parts_of(path), []
         self.documents = self.begins = self.tokens = self.learned = 0
@@ -128,7 +130,8 @@ class TokenFile:
         header = numpy.zeros(HEADER_INTS, "<i4")
         header[:2] = self.format["magic"], self.format["version"]
         header[2:5] = self.tokens, self.learned, self.begins
-        header[5:8] = self.seq, min(self.cut, MOST_TOKENS), min(self.left_out, MOST_TOKENS)
+        counts = self.cut, self.left_out, self.lost
+        header[5:9] = self.seq, *(min(count, MOST_TOKENS) for count in counts)
         self.files[0].seek(0)
         self.files[0].write(header.tobytes())
 
@@ -172,6 +175,7 @@ class TokenFile:
     def __str__(self):
         more = f"; {self.cut:,} longer than {self.seq:,} tokens and cut" if self.cut else ""
         more += f"; {self.left_out:,} left out" if self.left_out else ""
+        more += f"; {self.lost:,} tokens lost so" if self.lost else ""
         return (
             f"{self.path}: {self.documents:,} documents, {self.tokens:,} tokens, "
             f"{self.learned:,} of them learned{more}"

@@ -29,15 +29,15 @@ constexpr std::int64_t bytes_of(TokenWidth width) { return static_cast<std::int6
 /// 0.
 struct Header {
     std::int32_t magic = 0, version = 0, tokens = 0, learned = 0, documents = 0, sequence = 0,
-                 cut = 0, left_out = 0;
+                 cut = 0, left_out = 0, lost = 0;
 };
 
 Header first_numbers(const ReadFile& file) {
-    std::array<std::int32_t, 8> numbers{};
+    std::array<std::int32_t, 9> numbers{};
     const auto bytes = std::as_writable_bytes(std::span(numbers));
     file.read(0, bytes.first(std::min(bytes.size(), static_cast<std::size_t>(file.size()))));
-    return {numbers[0], numbers[1], numbers[2], numbers[3],
-            numbers[4], numbers[5], numbers[6], numbers[7]};
+    return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4],
+            numbers[5], numbers[6], numbers[7], numbers[8]};
 }
 
 /// Files whose bytes are text or look like it, but are not to be learned.
@@ -142,7 +142,7 @@ void TokenShard::open_mask() {
 }
 
 void TokenShard::read_header() {
-    const auto [magic, version, tokens, learned, documents, sequence, cut, left_out] =
+    const auto [magic, version, tokens, learned, documents, sequence, cut, left_out, lost] =
         first_numbers(file_);
     width_ = magic == kUint16Magic ? TokenWidth::uint16 : TokenWidth::uint32;
     data_begin_ = kHeaderBytes;
@@ -169,7 +169,7 @@ void TokenShard::read_header() {
     }
     learned_ = std::max(learned, 0);
     documents_begin_ = std::max(documents, 0);
-    prepared_ = {std::max(sequence, 0), std::max(cut, 0), std::max(left_out, 0)};
+    prepared_ = {std::max(sequence, 0), std::max(cut, 0), std::max(left_out, 0), std::max(lost, 0)};
 }
 
 void TokenShard::accept_headerless(TokenWidth width) {

@@ -23,6 +23,7 @@ struct PreparedData {
     std::int64_t sequence = 0;       ///< tokens that documents are packed into
     std::int64_t cut_documents = 0;  ///< those longer than a sequence, of which parts are there
     std::int64_t left_out_documents = 0;  ///< too long, or wrong
+    std::int64_t lost_tokens = 0;         ///< of documents that were left out or end early
 };
 
 /// A file of tokens. Names that end in .bin are shards of little-endian ids. With

@@ -43,6 +43,8 @@ std::string left_out_words(const DataFacts& data) {
     if (data.left_out_documents > 0)
         parts.push_back(format_number_of(data.left_out_documents, "document") +
                         " left out by ./dev data");
+    if (data.lost_tokens > 0)
+        parts.push_back(format_number_of(data.lost_tokens, "token") + " of these");
     if (data.at_ends > 0)
         parts.push_back(format_number_of(data.at_ends, "token") + " at the end of files");
     return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));

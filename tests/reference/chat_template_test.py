@@ -3,12 +3,15 @@ template and form it has?"""
 
 import json
 import pathlib
+import random
 import tempfile
 import unittest
+import unittest.mock
 
 from byte_tokenizer import CALLS, CHATML, THINKING, byte_tokenizer
 
 from bad_input import BadInput
+from chat_template import ChatTemplate
 from conversation import conversation
 from tokenizer import Tokenizer
 
@@ -150,6 +153,51 @@ class ChatTemplateTest(unittest.TestCase):
             self.assertEqual(list(tokens.learned), [0] * (first + 4) + [1] * 4)
         tokens = self.tokens({"prompt": "", "completion": "two"}, CHATML, "<|bos|>")
         self.assertEqual(list(tokens.learned), [0] + [1] * 4)
+
+    def test_answers_of_long_chats_are_those_that_are_found_one_by_one(self):
+        texts = ["yes", "no", "yes\n", " a", "<think>\nhm\n</think>\n\nso", "it is\n\n22"]
+        draw = random.Random(5)
+        for name, template in (
+            ("chatml", CHATML), ("thinking", THINKING), ("forgets", FORGETS),
+            ("without ends", WITHOUT_ENDS), ("strings", STRINGS), ("calls", CALL_ALONE),
+        ):
+            for _ in range(6):
+                turns = []
+                for _ in range(draw.randrange(3, 9)):
+                    turns += [user(draw.choice(texts)), answer(draw.choice(texts))]
+                    if draw.random() < 0.2:
+                        turns.append(answer(draw.choice(texts), weight=0))
+                    if draw.random() < 0.2 and name in ("thinking", "calls"):
+                        turns += [CALL, {"role": "tool", "content": "22"}, answer("warm")]
+                record = {"messages": turns[draw.randrange(2) :]}
+                with self.subTest(template=name, turns=len(turns)):
+                    quick, slow = (
+                        self.outcome(record, template, is_quick) for is_quick in (True, False)
+                    )
+                    self.assertEqual(quick, slow)
+
+    def outcome(self, record, template, is_quick):
+        """Ids and what is learned, or the refusal."""
+        around = ChatTemplate._around_answers if is_quick else lambda *_: None
+        with unittest.mock.patch.object(ChatTemplate, "_around_answers", around):
+            try:
+                tokens = self.tokens(record, template)
+            except BadInput as error:
+                return str(error)
+            return list(tokens.ids), list(tokens.learned)
+
+    def test_a_long_chat_is_rendered_a_few_times(self):
+        turns = [turn for i in range(400) for turn in (user(f"is {i}?"), answer(f"yes, {i}"))]
+        renders, render = [], ChatTemplate._render
+        count = lambda *words: renders.append(0) or render(*words)
+        with unittest.mock.patch.object(ChatTemplate, "_render", count):
+            tokens = self.tokens({"messages": turns}, THINKING)
+        self.assertLess(len(renders), 12)
+        learned = self.tokenizer.used.decode(
+            [one for one, is_learned in zip(tokens.ids, tokens.learned) if is_learned]
+        )
+        expected = "".join(f"yes, {i}<|im_end|>\n" for i in range(399))
+        self.assertEqual(learned, expected + "<think>\n\n</think>\n\nyes, 399<|im_end|>\n")
 
     def test_parts_of_text_are_joined(self):
         strings = {"messages": [user("What is two and two?"), answer("four")]}

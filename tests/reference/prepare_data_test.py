@@ -141,16 +141,22 @@ class PrepareDataTest(ChatTest):
         self.assertEqual(list(mask[len(whole) :]), [0] * (len(ids) - len(whole)))
 
     def header(self, path):
-        """Tokens, learned, documents that begin, tokens of a sequence, cut and left-out documents."""
-        return list(numpy.fromfile(path, "<i4", 8)[2:])
+        """Tokens, learned, documents that begin, tokens of a sequence, cut and left-out documents,
+        and tokens that were lost."""
+        return list(numpy.fromfile(path, "<i4", 9)[2:])
 
     def test_long_documents_are_cut_dropped_or_truncated_and_counted(self):
         texts = self.folder / "lengths.jsonl"
         lines = [json.dumps({"text": "x " * n}) + "\n" for n in (3, 40, 5, 20)]
         texts.write_text("".join(lines))
-        self.assertEqual(self.header(self.prepared(texts))[3:], [0, 0, 0])
+        self.assertEqual(self.header(self.prepared(texts))[3:], [0, 0, 0, 0])
         found = {}
-        for long, counts in (("cut", [2, 0]), ("truncate", [2, 0]), ("drop", [0, 2])):
+        sizes = [len(self.tokenizer("x " * n)["input_ids"]) + 1 for n in (40, 20)]
+        for long, counts in (
+            ("cut", [2, 0, 0]),
+            ("truncate", [2, 0, sum(sizes) - 2 * 16]),
+            ("drop", [0, 2, sum(sizes)]),
+        ):
             out = self.prepared(texts, "--seq", 16, "--long", long)
             ids, mask = read(out)
             self.assertEqual(self.header(out)[3:], [16, *counts])

@@ -206,6 +206,11 @@ class ResumeTest(unittest.TestCase):
         for name in ("micro-batch", "clipping", "batch", "seq"):
             at = broken.words.index("--" + name)
             del broken.words[at : at + 2]
+        for folder in broken.out.glob("step-*"):  # as earlier versions wrote it
+            (folder / "recipe.toml").unlink()
+            sums = folder / "checksums.xxh3"
+            lines = sums.read_text().splitlines(keepends=True)
+            sums.write_text("".join(line for line in lines if "recipe.toml" not in line))
         folder = broken.out / (broken.out / "latest").read_text().strip()
         self.assert_same(broken.finish(), unbroken)
         said = (broken.folder / "output.txt").read_text()

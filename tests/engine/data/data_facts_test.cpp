@@ -10,7 +10,7 @@ namespace {
 /// A file of `./dev data`: 25 tokens, of which 10 are learned.
 std::string write_prepared(const TempFolder& temp, std::int32_t sequence) {
     std::vector<std::int32_t> header(256);
-    const std::vector<std::int32_t> numbers = {20240520, 1, 25, 10, 3, sequence, 2, 1};
+    const std::vector<std::int32_t> numbers = {20240520, 1, 25, 10, 3, sequence, 2, 1, 90};
     std::copy(numbers.begin(), numbers.end(), header.begin());
     std::string mask(25, '\0');
     std::fill(mask.begin(), mask.begin() + 10, '\1');
@@ -31,6 +31,7 @@ TEST_CASE("data facts: sequences, what is learned, and what is left out", "[data
     CHECK(facts.at_ends == 0);  // the last token is a target
     CHECK(facts.cut_documents == 2);
     CHECK(facts.left_out_documents == 1);
+    CHECK(facts.lost_tokens == 90);
     CHECK(facts.epochs(6) == 2);
 
     const std::string plain = temp.write_numbers("b.bin", std::vector<std::uint16_t>(30, 7));

@@ -15,7 +15,7 @@ ComingRun coming_run() {
     run.settings.data = {"a.bin", "b.bin"};
     run.settings.out = "out";
     run.training.batch = 8;
-    run.data = {1024, 1234, 1'300'000, 650'000, 511, 2, 1};
+    run.data = {1024, 1234, 1'300'000, 650'000, 511, 2, 1, 9000};
     return run;
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("run summary: it says all that a fine-tune can have wrong", "[train]")
           "  data        1,234 sequences of 1,024 tokens from a.bin, b.bin; 50% of the tokens are "
           "learned\n"
           "  left out    2 documents longer than a sequence and cut; 1 document left out by ./dev "
-          "data; 511 tokens at the end of files\n"
+          "data; 9,000 tokens of these; 511 tokens at the end of files\n"
           "  steps       100 of 8 sequences: 0.648 epochs of the data\n"
           "  optimizer   AdamW, learning rate 2e-05 after 3 steps of warm-up, cosine to 2e-06; "
           "betas 0.9 and 0.999, weight decay 0, norm at most 1\n"
