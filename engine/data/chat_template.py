@@ -1,9 +1,10 @@
 """How does a model's chat template render a chat, and where in that text are the answers?"""
 
+import inspect
 import json
 import re
 
-from bad_input import BadInput, shortened
+from bad_input import BadInput, quoted, shortened
 from conversation import as_openai_writes
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
@@ -20,6 +21,7 @@ class ChatTemplate:
 
     def answers(self, chat):
         """The text of the chat, and where in it each answer to learn begins and ends."""
+        self._check_arguments(chat.arguments)
         chat, whole = self._in_the_form_that_renders(chat)
         template = self.used.get_chat_template(None, chat.tools)
         if MARKED_TEMPLATE.search(template):
@@ -30,15 +32,25 @@ class ChatTemplate:
             self._check_that_no_result_is_inside(whole, chat, turn, end)
         return whole, found
 
-    def _render(self, messages, tools, prompts=False):
+    def _check_arguments(self, arguments):
+        ours = inspect.signature(self.used.apply_chat_template).parameters
+        wrong = [name for name in arguments if name in ours]
+        if wrong:
+            raise BadInput(
+                f'"chat_template_kwargs" has {quoted(wrong)}, which is no argument of a template; '
+                "remove it"
+            )
+
+    def _render(self, messages, more, prompts=False):
+        """`more`: Chat.more."""
         return self.used.apply_chat_template(
-            messages, tools=tools, tokenize=False, add_generation_prompt=prompts
+            messages, **more, tokenize=False, add_generation_prompt=prompts
         )
 
-    def _try(self, messages, tools, prompts=False):
+    def _try(self, messages, more, prompts=False):
         """None for a part of a chat that the template refuses."""
         try:
-            return self._render(messages, tools, prompts)
+            return self._render(messages, more, prompts)
         except MemoryError:
             raise
         except Exception:  # a template is a program, which may fail in any way
@@ -61,13 +73,13 @@ class ChatTemplate:
                 raise error from None
 
     def _whole(self, chat):
-        whole = self._render(chat.messages, chat.tools)
+        whole = self._render(chat.messages, chat.more)
         self._check_that_nothing_is_left_out(chat, whole)
         return whole
 
     def _check_that_nothing_is_left_out(self, chat, whole):
-        messages, tools = chat.messages, chat.tools
-        if tools and self._try(messages, None) == whole:
+        messages, more = chat.messages, chat.more
+        if chat.tools and self._try(messages, {**more, "tools": None}) == whole:
             raise BadInput(
                 'has "tools", which the chat template does not render; take the tokenizer of a model '
                 "that uses tools, or remove them"
@@ -77,7 +89,7 @@ class ChatTemplate:
             # Templates may leave out the reasoning of earlier turns, but not that of the last one.
             shown = messages[: turns[-1] + 1] if turns else []
             without = [{k: v for k, v in message.items() if k != key} for message in shown]
-            if turns and self._try(without, tools) == self._try(shown, tools) is not None:
+            if turns and self._try(without, more) == self._try(shown, more) is not None:
                 raise BadInput(
                     f'message {turns[-1] + 1}: has "{key}", which the chat template does not render; '
                     "write it as text or remove it"
@@ -104,7 +116,7 @@ class ChatTemplate:
     def _is_left_out(self, whole, chat, turn):
         """Whether another text in its place changes nothing."""
         marked = {**chat.messages[turn], "content": mark_beside(whole)}
-        return self._try(replaced(chat.messages, turn, marked), chat.tools) == whole
+        return self._try(replaced(chat.messages, turn, marked), chat.more) == whole
 
     def _marked_answers(self, template, chat):
         # Not return_assistant_tokens_mask: if an answer's last token is the first of all, that
@@ -117,6 +129,7 @@ class ChatTemplate:
             chat_template=template,
             return_assistant_tokens_mask=True,
             **self.used.special_tokens_map,
+            **chat.arguments,
         )
         turns = [turn for turn, m in enumerate(chat.messages) if m["role"] == "assistant"]
         if all(chat.learned[turn] for turn in turns):
@@ -159,7 +172,7 @@ class ChatTemplate:
         message = chat.messages[turn]
         if turn == 0 or not is_plain(message):
             return None
-        without = self._try(chat.messages[:turn], chat.tools)
+        without = self._try(chat.messages[:turn], chat.more)
         text = message["content"].strip()
         if without is None or not whole.startswith(without) or begin <= len(without):
             return None
@@ -170,10 +183,10 @@ class ChatTemplate:
 
     def _answer(self, whole, chat, turn):
         """An answer is what its message adds to the prompt for it."""
-        messages, tools = chat.messages, chat.tools
-        prompt = self._try(messages[:turn], tools, prompts=True) if turn > 0 else None
+        messages, more = chat.messages, chat.more
+        prompt = self._try(messages[:turn], more, prompts=True) if turn > 0 else None
         begin = len(prompt) if prompt is not None and whole.startswith(prompt) else None
-        answered = self._try(messages[: turn + 1], tools)
+        answered = self._try(messages[: turn + 1], more)
         if None not in (begin, answered) and whole.startswith(answered) and begin <= len(answered):
             has_end = answered.rstrip().endswith(tuple(self.special))
             after = "" if has_end else whole[len(answered) :]
@@ -187,7 +200,7 @@ class ChatTemplate:
             if message["role"] != "tool":
                 return
             marked = replaced(chat.messages, after, {**message, "content": mark})
-            rendered = self._try(marked, chat.tools)
+            rendered = self._try(marked, chat.more)
             if rendered is not None and rendered[:end] != whole[:end]:
                 raise BadInput(
                     f"the chat template prints message {after + 1} inside the answer of message "
@@ -219,16 +232,16 @@ class ChatTemplate:
 
     def _with_marks(self, chat, turn, mark):
         """Pairs of renders that differ in the answer alone, which is the mark in the second."""
-        messages, tools = chat.messages, chat.tools
+        messages, more = chat.messages, chat.more
         answer = {"role": "assistant", "content": mark}
-        yield self._try(messages, tools), self._try(replaced(messages, turn, answer), tools)
+        yield self._try(messages, more), self._try(replaced(messages, turn, answer), more)
         if "tool_calls" not in messages[turn]:  # which may follow the text
             marked = {**messages[turn], "content": mark}
-            yield self._try(messages, tools), self._try(replaced(messages, turn, marked), tools)
+            yield self._try(messages, more), self._try(replaced(messages, turn, marked), more)
         question = {"role": "user", "content": "?"}
         yield (
-            self._try([*messages[: turn + 1], question], tools),
-            self._try([*messages[:turn], answer, question], tools),
+            self._try([*messages[: turn + 1], question], more),
+            self._try([*messages[:turn], answer, question], more),
         )
 
     def _length_of_end(self, after, answered):

@@ -17,7 +17,6 @@ SHAREGPT_ROLES = {"human": "user", "gpt": "assistant"}
 UNUSED = (
     "functions",
     "documents",
-    "chat_template_kwargs",
     "image",
     "images",
     "audio",
@@ -39,6 +38,7 @@ COLUMNS = {
     "history",
     "system",
     "tools",
+    "chat_template_kwargs",
     *UNUSED,
 }
 # Values of a message that say that it is not learned; axolotl's and ms-swift's beside OpenAI's.
@@ -50,6 +50,12 @@ class Chat:
     messages: list
     tools: list | None
     learned: list  # for each message whether it is an answer to learn
+    arguments: dict = dataclasses.field(default_factory=dict)  # of the template, as enable_thinking
+
+    @property
+    def more(self):
+        """That a template takes beside the messages."""
+        return {"tools": self.tools, **self.arguments}
 
 
 @dataclasses.dataclass
@@ -79,10 +85,17 @@ def conversation(record):
     if forms == ["text"]:
         return text_of(record)
     more = record.get("system"), tools_of(record.get("tools"))
+    arguments = record.get("chat_template_kwargs", {})
+    if not isinstance(arguments, dict):
+        raise BadInput('"chat_template_kwargs" is no object')
     if forms == ["prompt"]:
-        return completion(record, *more)
-    messages = alpaca_messages(record) if forms == ["instruction"] else record[forms[0]]
-    return chat(messages, forms[0], *more)
+        made = completion(record, *more)
+    else:
+        messages = alpaca_messages(record) if forms == ["instruction"] else record[forms[0]]
+        made = chat(messages, forms[0], *more)
+    if arguments and isinstance(made, Completion):
+        raise BadInput('has "chat_template_kwargs" beside texts; write it as "messages"')
+    return dataclasses.replace(made, arguments=arguments) if arguments else made
 
 
 def converted(record):

@@ -257,7 +257,7 @@ def without_nulls(value, kept=()):
 FIRST_BYTES = 2**16
 JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 TABLES = {".csv": ",", ".tsv": "\t"}
-LISTS = ("messages", "conversations", "history", "tools")
+LISTS = ("messages", "conversations", "history", "tools", "chat_template_kwargs")
 PANDAS = (
     "is a table of another kind; convert it: python -c \"import pandas; "
     "pandas.read_{}('{{}}').to_json('rows.jsonl', orient='records', lines=True)\""

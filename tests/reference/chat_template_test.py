@@ -199,6 +199,18 @@ class ChatTemplateTest(unittest.TestCase):
         expected = "".join(f"yes, {i}<|im_end|>\n" for i in range(399))
         self.assertEqual(learned, expected + "<think>\n\n</think>\n\nyes, 399<|im_end|>\n")
 
+    def test_a_template_gets_its_arguments(self):
+        polite = CHATML.replace("{% for", "{% if polite %}<|im_start|>be polite<|im_end|>{% endif %}{% for", 1)
+        record = {"messages": [user("q"), answer("a")], "chat_template_kwargs": {"polite": True}}
+        tokens = self.tokens(record, polite)
+        text = self.tokenizer.used.decode(tokens.ids)
+        self.assertTrue(text.startswith("<|im_start|>be polite<|im_end|><|im_start|>user"), text)
+        self.assertEqual(sum(tokens.learned), 3)  # a, its end and the line's
+        plain = self.tokens({"messages": record["messages"]}, polite)
+        self.assertNotIn("polite", self.tokenizer.used.decode(plain.ids))
+        wrong = {**record, "chat_template_kwargs": {"tokenize": True}}
+        self.refused('"chat_template_kwargs" has "tokenize", which is no argument', wrong, polite)
+
     def test_parts_of_text_are_joined(self):
         strings = {"messages": [user("What is two and two?"), answer("four")]}
         parts = [

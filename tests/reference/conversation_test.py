@@ -107,6 +107,11 @@ class ConversationTest(unittest.TestCase):
             ('"tools" is no list of objects', {"messages": TURNS, "tools": {"a": 1}}),
             ('has both "system" and', {"messages": [SYSTEM, *TURNS], "system": "a"}),
             ('"system" is no string', {"messages": TURNS, "system": 1}),
+            ("kwargs\" is no object", {"messages": TURNS, "chat_template_kwargs": [1]}),
+            (
+                'has "chat_template_kwargs" beside texts',
+                {"prompt": "a", "completion": "b", "chat_template_kwargs": {"a": 1}},
+            ),
         ):
             with self.subTest(record=record):
                 self.refused(said, record)
