@@ -21,7 +21,8 @@ class ChatTemplate:
 
     def answers(self, chat):
         """The text of the chat, and where in it each answer to learn begins and ends."""
-        self._check_arguments(chat.arguments)
+        if chat.arguments:
+            self._check_arguments(chat.arguments)
         chat, whole = self._in_the_form_that_renders(chat)
         template = self.used.get_chat_template(None, chat.tools)
         if MARKED_TEMPLATE.search(template):
@@ -186,7 +187,8 @@ class ChatTemplate:
         messages, more = chat.messages, chat.more
         prompt = self._try(messages[:turn], more, prompts=True) if turn > 0 else None
         begin = len(prompt) if prompt is not None and whole.startswith(prompt) else None
-        answered = self._try(messages[: turn + 1], more)
+        is_last = turn + 1 == len(messages)
+        answered = whole if is_last else self._try(messages[: turn + 1], more)
         if None not in (begin, answered) and whole.startswith(answered) and begin <= len(answered):
             has_end = answered.rstrip().endswith(tuple(self.special))
             after = "" if has_end else whole[len(answered) :]
