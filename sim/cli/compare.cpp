@@ -15,6 +15,7 @@
 #include "sim/report/table.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/scenario/changed_scenario.h"
+#include "sim/specs/scenario/option_effect.h"
 
 namespace sluice {
 namespace {
@@ -81,6 +82,7 @@ int run_compare(const CompareFlags& flags) {
             {resolve_machine(cluster.profile), cluster.gpus, price_list(cluster.profile, quotes)});
     const std::set<std::string> given = given_options(asked);
     std::vector<Comparison> comparisons;
+    for (const ModelSpec& model : models) check_effects(model, training);
     for (const ModelSpec& model : models) {
         comparisons.push_back(with_progress("compare", [&] {
             return compare(model, machine.spec, training, compared, clusters,

@@ -11,11 +11,13 @@
 #include "sim/cli/progress.h"
 #include "sim/command_line/help.h"
 #include "sim/command_line/scenario.h"
+#include "sim/plan/step_plan.h"
 #include "sim/report/answers/answer_reports.h"
 #include "sim/report/table.h"
 #include "sim/report/to_svg.h"
 #include "sim/specs/machine/machine_profile.h"
 #include "sim/specs/scenario/changed_scenario.h"
+#include "sim/specs/scenario/option_effect.h"
 
 namespace sluice {
 namespace {
@@ -82,9 +84,13 @@ int run_machines(const FitFlags& flags, const PlannedScenario& asked) {
                      "out, or give it to sluice cost");
     const auto& memory = asked.machine.host_memory;
     const std::set<std::string> given = given_options(asked);
+    const ModelSpec model = read_model(asked.model);
+    const TrainingSpec training = read_training(asked);
+    check_model_inputs(model, training);  // else each machine would be refused
+    check_effects(model, training);
     const MachineChoices choices = with_progress("fit", [&] {
         return choose_machine(
-            read_model(asked.model), read_training(asked), flags.tokens_per_s, flags.adjust, money,
+            model, training, flags.tokens_per_s, flags.adjust, money,
             memory ? std::optional(parse_memory_size(*memory, "--host-memory")) : std::nullopt,
             flags.planned_too, &given, flags.unpriced_too);
     });

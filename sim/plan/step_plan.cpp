@@ -58,9 +58,8 @@ Peak peak_memory(const MemoryPlan& plan, Memory memory, OperationId operation_co
 
 namespace {
 
-/// The first rule that model, machine and training break together.
-std::optional<Refusal> input_refusal(const ModelSpec& model, const MachineSpec& machine,
-                                     const TrainingSpec& t) {
+/// The first rule that model and training break together.
+std::optional<Refusal> model_refusal(const ModelSpec& model, const TrainingSpec& t) {
     if (auto why = home_refusal(model, t)) return why;
     if (!state_precision(t.state_bytes).takes_hidden(model.hidden))
         return refused(t, "state_bytes",
@@ -79,9 +78,6 @@ std::optional<Refusal> input_refusal(const ModelSpec& model, const MachineSpec& 
     if (model.learned_positions > 0 && t.sequence > model.learned_positions)
         return refused(t, "seq", ", expected at most the {} learned positions of {}",
                        model.learned_positions, model.name);
-    if (static_cast<double>(t.optimizer_threads) > machine.host.cores)
-        return refused(t, "optimizer_threads", ", expected at most the {:g} cores of {}",
-                       machine.host.cores, machine.id);
     if (t.compute == Compute::fp8 && std::ranges::any_of(model.kinds, [](const LayerSpec& kind) {
             return kind.feed_forward.experts > 0;
         }))
@@ -110,9 +106,17 @@ std::optional<Refusal> input_refusal(const ModelSpec& model, const MachineSpec& 
 
 }  // namespace
 
+void check_model_inputs(const ModelSpec& model, const TrainingSpec& training) {
+    if (const auto why = model_refusal(model, training)) throw InputError(*why);
+}
+
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training) {
-    if (const auto why = input_refusal(model, machine, training)) throw InputError(*why);
+    check_model_inputs(model, training);
+    if (static_cast<double>(training.optimizer_threads) > machine.host.cores)
+        throw InputError(refused(training, "optimizer_threads",
+                                 ", expected at most the {:g} cores of {}", machine.host.cores,
+                                 machine.id));
 }
 
 void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training) {

@@ -88,6 +88,8 @@ struct StepPlan {
     std::string note;                      ///< to be read before any number
 };
 
+/// Throws InputError if model and settings are not valid together, on any machine.
+void check_model_inputs(const ModelSpec& model, const TrainingSpec& training);
 /// Throws InputError if model, machine and settings are not valid together.
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training);

@@ -30,7 +30,9 @@ PlanChoice fastest_plan(const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training, const std::set<std::string>& fixed,
                         const PriceList& prices = {}, BillBase base = BillBase::least_part);
 /// The same, but a plan for --clipping auto may give up a little in steps that clip, for those that
-/// do not (step_ahead.h), and clips speculatively where no other plan fits.
+/// do not (step_ahead.h), and clips speculatively where no other plan fits. A fixed recomputation
+/// fixes what layers keep, too. Throws InputError if model, machine and training are not valid
+/// together.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
                        const PriceList& prices = {}, BillBase base = BillBase::least_part);

@@ -6,6 +6,7 @@
 #include "sim/plan/homes/home_kind.h"
 #include "sim/plan/waits.h"
 #include "sim/simulate/simulation_service.h"
+#include "sim/specs/scenario/option_effect.h"
 
 namespace sluice {
 
@@ -35,6 +36,9 @@ Planned PlanSpace::timeable(Planned one) const {
 
 std::optional<StepPlan> PlanSpace::plan(const TrainingSpec& training) const {
     begin_simulation();  // most plans are bounded only, and a newer question waits for their end
+    // A given option has its whole effect.
+    if (const auto why = without_effect(model_, training); why && fixed_.contains(why->field))
+        return std::nullopt;
     try {
         check_training_spec(training);
         return plan_memory(model_, machine_, training);

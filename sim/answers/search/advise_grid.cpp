@@ -4,7 +4,9 @@
 #include <string_view>
 
 #include "sim/base/input_error.h"
+#include "sim/plan/step_plan.h"
 #include "sim/simulate/operation_cost.h"
+#include "sim/specs/scenario/option_effect.h"
 
 namespace sluice {
 namespace {
@@ -139,7 +141,11 @@ AdviceRequest advice_request(const PlannedScenario& planned) {
 
 ScenarioGrid advice_grid(const ModelSpec& model, const MachineSpec& machine,
                          const AdviceRequest& request) {
-    if (request.fixed.contains("batch")) check_training_spec(request.given);
+    if (request.fixed.contains("batch")) {
+        check_training_spec(request.given);
+        check_effects(model, request.given);
+    }
+    check_plan_inputs(model, machine, request.given);
     return GridMaker(model, machine, request).make();
 }
 

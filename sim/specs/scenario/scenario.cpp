@@ -8,6 +8,7 @@
 
 #include "sim/base/format.h"
 #include "sim/specs/model/read_model.h"
+#include "sim/specs/scenario/option_effect.h"
 
 namespace sluice {
 namespace {
@@ -59,6 +60,11 @@ void set_host_memory(MachineProfile& profile, const std::string& text) {
             "--host-memory is {}, less than 1 GB; give a size with its unit, as in 1.5TB", text));
     profile.set("host.memory_capacity_gb", bytes / kGiga);
     profile.changes.push_back("--host-memory " + text);
+    // A size in its name is that of no machine any longer.
+    const std::vector<std::string> library = library_machines();
+    const std::string without = without_host_memory(profile.id);
+    if (!std::ranges::count(library, profile.id) && std::ranges::count(library, without) > 0)
+        profile.id = without;
 }
 
 }  // namespace
@@ -137,6 +143,7 @@ Scenario resolve(const PlannedScenario& planned) {
     out.profile = std::move(machine.profile);
     out.machine = std::move(machine.spec);
     out.training = read_training(planned);
+    in_field("schedule", [&] { check_effects(out.model, out.training); });
     out.money = read_money(planned);
     return out;
 }
