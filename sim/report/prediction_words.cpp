@@ -105,7 +105,8 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own) {
 
 std::string no_suggestion_text(const NoSuggestion& none, const BytesText& bytes) {
     std::string out =
-        fmt::format("no nearby setting fits: {}a smaller model or a larger machine is needed",
+        fmt::format("no nearby setting fits: {}{}a smaller model or a larger machine is needed",
+                    none.larger_budget ? "a larger budget of memory, " : "",
                     none.shorter_sequence ? "a shorter --seq, " : "");
     if (none.host_memory_most > 0)
         out +=

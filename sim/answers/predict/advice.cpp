@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/plan/nearest_fit.h"
+#include "sim/plan/step_plan.h"
 #include "sim/simulate/simulate_step.h"
 #include "sim/simulate/simulation_service.h"
 #include "sim/specs/machine/scaled_machine.h"
@@ -62,8 +65,7 @@ class RemedySearch {
   private:
     Seconds step_with(Lane lane, double factor, bool with_memory) const {
         const Parts parts = parts_of(lane) | (with_memory ? part::shared_memory : Parts{0});
-        return quick_step(timed_.plan, with_faster(machine_, parts, factor),
-                             timed_.asked.training)
+        return quick_step(timed_.plan, with_faster(machine_, parts, factor), timed_.asked.training)
             .step;
     }
 
@@ -114,10 +116,74 @@ Setting host_memory_for(Bytes host_peak, const MachineSpec& machine) {
                 std::ceil(static_cast<double>(host_peak + machine.host.system_reserve) / kGiga))};
 }
 
+TrainingSpec without_budgets(TrainingSpec training) {
+    training.device_budget_bytes = training.host_budget_bytes = 0;
+    return training;
+}
+
+/// The least budgets for the plan, in whole GB, where the machine has that memory.
+std::optional<Suggestion> larger_budgets(const TimedPlan& timed, const MachineSpec& machine) {
+    const TrainingSpec& asked = timed.asked.training;
+    const Fit fit = check_fit(timed.plan, machine, without_budgets(asked));
+    if (!fit.fits()) return std::nullopt;
+    const Bytes device = fit.device().peak.bytes, host = fit.host().peak.bytes;
+    Suggestion out{{}, asked, device, host};
+    const auto raise = [&](const char* field, double& budget, Bytes peak) {
+        if (budget == 0 || budget >= static_cast<double>(peak)) return;
+        const double whole = std::ceil(static_cast<double>(peak) / kGiga);
+        budget = whole * kGiga;
+        out.settings.push_back({field, fmt::format("{:.0f}GB", whole)});
+    };
+    raise("device_budget_bytes", out.training.device_budget_bytes, device);
+    raise("host_budget_bytes", out.training.host_budget_bytes, host);
+    return out;
+}
+
+/// The least host memory, within a tenth and up to that of `larger`, with which a plan is chosen.
+std::optional<Suggestion> least_host_memory(const ModelSpec& model, const MachineSpec& machine,
+                                            const MachineSpec& larger, const TrainingSpec& asked,
+                                            const std::set<std::string>& chosen_beside,
+                                            const PriceList& prices) {
+    constexpr double kNear = 1.1, kMostTimes = 256;
+    std::optional<Suggestion> out;
+    MachineSpec with = machine;
+    const auto fits = [&](double capacity) {
+        with.host.memory_capacity = static_cast<Bytes>(capacity);
+        const PlanChoice choice = choose_plan(model, with, asked, chosen_beside, prices);
+        if (!choice.step) return false;
+        const StepPlan plan = plan_memory(model, with, choice.training);
+        const Fit fit = check_fit(plan, with, choice.training);
+        out = Suggestion{{{"host_memory", fmt::format("{:.0f}GB", capacity / kGiga)}},
+                         choice.training,
+                         fit.device().peak.bytes,
+                         fit.host().peak.bytes};
+        return true;
+    };
+    // In whole GB, as it is said.
+    const auto whole = [](double bytes) { return std::ceil(bytes / kGiga) * kGiga; };
+    const auto now = static_cast<double>(machine.host.memory_capacity);
+    const double most =
+        std::min(std::floor(static_cast<double>(larger.host.memory_capacity) / kGiga) * kGiga,
+                 whole(kMostTimes * now));
+    double low = now, high = std::min(most, whole(2 * now));
+    while (!fits(high)) {
+        if (high >= most) return std::nullopt;
+        low = high;
+        high = std::min(most, 2 * high);
+    }
+    while (high > kNear * low) {
+        const double middle = whole(std::sqrt(low * high));
+        if (middle >= high) break;
+        (fits(middle) ? high : low) = middle;
+    }
+    return out;
+}
+
 }  // namespace
 
 StepAdvice find_suggestions(const TimedPlan& timed, const ModelSpec& model,
-                            const MachineSpec& machine) {
+                            const MachineSpec& machine, const std::set<std::string>* chosen_beside,
+                            const PriceList& prices) {
     constexpr std::size_t kMostSuggestions = 3;
     const TrainingSpec& asked = timed.asked.training;
     StepAdvice out;
@@ -131,10 +197,21 @@ StepAdvice find_suggestions(const TimedPlan& timed, const ModelSpec& model,
                 {std::move(settings), change.training, change.fit.device().peak.bytes, host_peak});
         }
     };
+    const bool has_budgets = asked.device_budget_bytes > 0 || asked.host_budget_bytes > 0;
     add_nearest(machine, false);
+    if (const auto larger = has_budgets ? larger_budgets(timed, machine) : std::nullopt)
+        out.suggestions.push_back(*larger);
     const MachineSpec larger = with_most_host_memory(machine, timed);
     const Fit& fit = timed.plan.fit;
-    if (larger.host.memory_capacity > machine.host.memory_capacity) {
+    const bool may_be_larger = larger.host.memory_capacity > machine.host.memory_capacity;
+    if (may_be_larger && chosen_beside != nullptr) {
+        // A model that is too large for the device needs no search.
+        const bool any_fits = fits_by_token(model, larger, without_budgets(asked));
+        if (auto least =
+                any_fits ? least_host_memory(model, machine, larger, asked, *chosen_beside, prices)
+                         : std::nullopt)
+            out.suggestions.push_back(*std::move(least));
+    } else if (may_be_larger) {
         const Bytes room = larger.host.memory_capacity - machine.host.system_reserve;
         if (fit.device().shortfall() == 0 && fit.host().peak.bytes <= room)
             out.suggestions.push_back({{host_memory_for(fit.host().peak.bytes, machine)},
@@ -146,7 +223,8 @@ StepAdvice find_suggestions(const TimedPlan& timed, const ModelSpec& model,
     }
     if (out.suggestions.empty())
         out.no_suggestion = {fits_by_token(model, larger, asked),
-                             fit.host().shortfall() > 0 ? larger.host.memory_capacity_most : 0};
+                             fit.host().shortfall() > 0 ? larger.host.memory_capacity_most : 0,
+                             has_budgets && fits_by_token(model, machine, without_budgets(asked))};
     return out;
 }
 

@@ -73,7 +73,10 @@ Prediction predict_plan(PlannedStep plan, const ModelSpec& model, const MachineS
     if (wanted.ahead) out.step_ahead = step_ahead(model, machine, training, out.step.seconds);
     tell(out);
     const bool fits = out.plan.fit.fits();
-    if (wanted.suggestions && !fits) out.advice = find_suggestions(out, model, machine);
+    if (wanted.suggestions && !fits) {
+        const std::set<std::string>* const beside = out.choice ? wanted.chosen_beside : nullptr;
+        out.advice = find_suggestions(out, model, machine, beside, wanted.prices);
+    }
     if (wanted.band == Wanted::Band::always || (wanted.band != Wanted::Band::none && fits))
         out.band = predict_band(out, machine);
     if (wanted.other_rates && training.schedule->ours)

@@ -48,6 +48,7 @@ struct NoSuggestion {
     bool shorter_sequence = false;
     Bytes host_memory_most =
         0;  ///< the most that the machine can have, if the host is short; 0: no more than it has
+    bool larger_budget = false;  ///< of device or host memory, which the machine has
 };
 
 /// How much faster a lane would have to be.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "sim/answers/predict/plan_choice.h"
 #include "sim/report/report.h"
 #include "tests/catch.h"
 #include "tests/sim/simulate/dense_case.h"
@@ -94,4 +97,53 @@ TEST_CASE("suggestions: in vain, they name what would help", "[simulate]") {
     CHECK(no_suggestion_text(c.asked().advice.no_suggestion.value()) ==
           "no nearby setting fits: a shorter --seq, a smaller model or a "
           "larger machine is needed");
+}
+
+TEST_CASE("suggestions: a budget of memory is raised where the machine has more", "[simulate]") {
+    Case c;
+    c.training.device_budget_bytes = 2e9;
+    const auto budget = [](const Suggestion& one) {
+        return one.settings.front().field == "device_budget_bytes";
+    };
+    const std::vector<Suggestion> found = c.asked().advice.suggestions;
+    const auto raised = std::ranges::find_if(found, budget);
+    REQUIRE(raised != found.end());
+    REQUIRE(raised->settings.size() == 1);
+    CHECK(raised->training.device_budget_bytes >= static_cast<double>(raised->device_peak));
+    CHECK(raised->training.device_budget_bytes < static_cast<double>(raised->device_peak) + 1e9);
+    CHECK(predict(c.model, c.machine, raised->training).plan.fit.fits());
+    // No such batch fits the machine, but a token does.
+    c.training.batch = 4096;
+    c.training.sequence = 1500;
+    c.training.micro_batch = 4096;
+    c.training.schedule = Schedule("megatrain");
+    CHECK_THAT(no_suggestion_text({false, 0, true}),
+               ContainsSubstring("a larger budget of memory, a smaller model"));
+    for (const Suggestion& one : c.asked().advice.suggestions) CHECK(!budget(one));
+}
+
+TEST_CASE("suggestions: the least host memory is that of the plan chosen with it", "[simulate]") {
+    Case c;
+    c.machine.host.memory_capacity = 8'000'000'000;
+    c.machine.gpu.memory_capacity = 40'000'000'000;
+    const std::set<std::string> given;
+    const auto suggestions = [&] {
+        return predict(c.model, c.machine, c.training,
+                       {.suggestions = true, .chosen_beside = &given})
+            .advice.suggestions;
+    };
+    const std::vector<Suggestion> found = suggestions();
+    REQUIRE(!found.empty());
+    const Suggestion& more = found.back();
+    REQUIRE(more.settings.size() == 1);
+    CHECK(more.settings[0].field == "host_memory");
+    const double gb = std::stod(more.settings[0].value);
+    MachineSpec with = c.machine;
+    with.host.memory_capacity = static_cast<Bytes>(gb * 1e9);
+    CHECK(choose_plan(c.model, with, c.training, given).step);
+    with.host.memory_capacity = static_cast<Bytes>(gb * 1e9 / 1.2);
+    CHECK(!choose_plan(c.model, with, c.training, given).step);
+    // Less than the settings that are asked for need.
+    CHECK(static_cast<double>(predict(c.model, c.machine, c.training).plan.fit.host().peak.bytes) >
+          gb * 1e9);
 }
