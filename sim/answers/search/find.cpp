@@ -111,11 +111,11 @@ class LimitSearch {
                 break;
             case Sought::host_memory:
                 t.machine = with_host_memory(machine_, bytes);
-                t.subject = format_bytes(value * kGiga);
+                t.subject = memory_subject(value);
                 break;
             case Sought::device_memory:
                 t.machine = with_device_memory(machine_, bytes);
-                t.subject = format_bytes(value * kGiga);
+                t.subject = memory_subject(value);
                 break;
             case Sought::link:
                 t.machine = with_faster(machine_, part::link, value);
@@ -134,6 +134,11 @@ class LimitSearch {
         return t;
     }
 
+    /// Values that differ by kFindTolerance have different words.
+    static std::string memory_subject(double gb) {
+        return gb < 100 ? fmt::format("{:.2f} GB", gb) : format_bytes(gb * kGiga);
+    }
+
     /// The first layers, or the model's layers repeated.
     static void set_layers(ModelSpec& model, std::int64_t count) {
         const std::vector<int> layers = model.layers;
@@ -142,8 +147,20 @@ class LimitSearch {
             model.layers[i] = layers[i % layers.size()];
     }
 
+    /// Why the settings are no valid ones with that value; empty: they are.
+    static std::optional<InputError> refused(const Trial& t) {
+        try {
+            check_training_spec(t.training);
+            check_plan_inputs(t.model, t.machine, t.training);
+            return std::nullopt;
+        } catch (const InputError& why) {
+            return why;
+        }
+    }
+
     bool does_it(const Trial& t) {
         ++answer_.plans;
+        if (refused(t)) return false;
         const auto adjusted = fitting_training(t.model, t.machine, t.training, query_.adjust);
         if (!adjusted) return false;
         return query_.tokens_per_s <= 0 ||
@@ -159,12 +176,23 @@ class LimitSearch {
                 changed_settings(t.training, training)};
     }
 
-    /// Searches multiples of `unit`. Speed is not monotone in them (short sequences are slow, and
-    /// so are long ones). So every doubling is tried, and the range between the last that works and
-    /// the next is bisected.
+    /// The least multiple of `unit` with which the settings are valid. Throws InputError if none
+    /// is.
+    double least_valid(double unit, double limit) const {
+        constexpr double kMost = 1 << 15;
+        for (double count = 1; count <= kMost && count * unit <= limit; ++count)
+            if (!refused(trial(count * unit))) return count * unit;
+        throw *refused(trial(unit));
+    }
+
+    /// Searches multiples of `unit`, or of the least valid one where others are refused. Speed is
+    /// not monotone in them (short sequences are slow, and so are long ones). So every doubling is
+    /// tried, and the range between the last that works and the next is bisected.
     FindAnswer most(double unit, double limit) {
+        const double least = least_valid(unit, limit);
+        if (refused(trial(least + unit))) unit = least;
         double low = 0, high = 0;
-        for (double count = 1; count * unit <= limit; count *= 2) {
+        for (double count = std::round(least / unit); count * unit <= limit; count *= 2) {
             if (does_it(count * unit)) {
                 low = count;
                 high = 0;
@@ -196,7 +224,8 @@ class LimitSearch {
 
     bool fits(double value) {
         const Trial t = trial(value);
-        return fitting_training(t.model, t.machine, t.training, query_.adjust).has_value();
+        return !refused(t) &&
+               fitting_training(t.model, t.machine, t.training, query_.adjust).has_value();
     }
 
     /// Bisects the ratio, down to kFindTolerance.
@@ -242,6 +271,7 @@ class LimitSearch {
         });
         std::optional<Trial> before;
         std::vector<std::string> not_counted;
+        std::optional<InputError> why;
         for (const ModelSpec& model : models) {
             if (!query_.planned_too && !runs_today(training_, model, machine_).runs()) {
                 not_counted.push_back(model.name);
@@ -249,6 +279,10 @@ class LimitSearch {
             }
             Trial t{model, machine_, training_, static_cast<double>(total_parameters(model)), ""};
             t.subject = fmt::format("{} ({} parameters)", model.name, format_count(t.value));
+            if (const auto no = refused(t)) {
+                why = no;
+                continue;
+            }
             if (does_it(t)) {
                 answer_.best = side(t);
                 break;
@@ -261,6 +295,7 @@ class LimitSearch {
                 "--planned-too",
                 training_.schedule->name, machine_.id));
         if (before) answer_.other = side(*before);
+        if (!answer_.best && !before) throw *why;
         if (!not_counted.empty())
             answer_.note =
                 fmt::format("not counted, since no program trains them this way here today: {}",
@@ -270,7 +305,12 @@ class LimitSearch {
 
     FindAnswer sides(double best, double other) {
         if (best > 0) answer_.best = side(trial(best));
-        if (other > 0) answer_.other = side(trial(other));
+        const auto why = other > 0 ? refused(trial(other)) : std::nullopt;
+        if (why && best == 0) throw *why;
+        if (why)
+            answer_.note = fmt::format("{} is refused: {}", trial(other).subject, why->what());
+        else if (other > 0)
+            answer_.other = side(trial(other));
         return std::move(answer_);
     }
 

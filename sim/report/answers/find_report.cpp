@@ -69,6 +69,9 @@ std::string find_text(const FindAnswer& answer) {
     if (answer.query.tokens_per_s > 0)
         out += fmt::format(" at {} tokens/s", format_thousands(answer.query.tokens_per_s));
     out += answer.best ? fmt::format(": {}\n", answer.best->subject) : ": none\n";
+    out +=
+        "settings     those given and the defaults; a plan that `sluice predict` chooses may do "
+        "more\n";
     append_sides(out, answer);
     if (answer.best && !answer.other)
         out += "fails        no value that was tried: the limit is elsewhere\n";
@@ -81,6 +84,7 @@ std::string find_text(const FindAnswer& answer) {
 std::string find_json(const FindAnswer& answer) {
     Json out;
     out["asked"] = sought_name(answer.query.sought);
+    out["plan"] = settings_name(SettingsOf::schedule).plan;
     out["unit"] = sought_unit(answer.query.sought);
     out["wanted_tokens_per_s"] = answer.query.tokens_per_s;
     out["does_it"] = side_json(answer.best);

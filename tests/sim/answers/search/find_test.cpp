@@ -1,5 +1,8 @@
 #include "sim/answers/search/find.h"
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "sim/answers/predict/predict.h"
 #include "sim/answers/search/upgrades.h"
 #include "sim/base/input_error.h"
@@ -273,4 +276,45 @@ TEST_CASE("fit: what is sought and given at once is refused", "[search]") {
     check_sluice_mistake(fit + "--find host-memory --host-memory 1TB",
                          {"--find host-memory", "--host-memory"});
     check_sluice_mistake(fit + "--find model", {"--find model", "--model", "leave it out"});
+}
+
+TEST_CASE("fit: values that settings do not allow are passed over", "[search]") {
+    TrainingSpec training;
+    training.resident_layers = 20;
+    const FindAnswer layers =
+        answer(Sought::layers, "qwen2.5-7b", "h200-sxm-pcie5-512gb", training);
+    check_sides(layers);
+    CHECK(layers.best->value >= 20);
+    CHECK(layers.other->value == layers.best->value + 1);
+    training = {};
+    training.compute = Compute::fp8;
+    training.batch = 1;
+    const FindAnswer sequence =
+        answer(Sought::sequence, "qwen2.5-7b", "h200-sxm-pcie5-512gb", training);
+    check_sides(sequence);
+    CHECK(std::fmod(sequence.best->value, 16) == 0);
+    CHECK(sequence.other->value == sequence.best->value + 16);
+    training = {};
+    training.passes = 4;
+    const FindAnswer batch = answer(Sought::batch, "qwen2.5-7b", "h200-sxm-pcie5-512gb", training);
+    check_sides(batch);
+    CHECK(batch.other->value == batch.best->value + 4);
+    training = {};
+    training.optimizer_threads = 8;
+    const FindAnswer cores =
+        answer(Sought::cores, "qwen2.5-7b", "h200-sxm-pcie5-512gb", training, 100);
+    REQUIRE(cores.best);
+    CHECK(cores.best->value == 8);
+    CHECK(!cores.other);
+    CHECK_THAT(cores.note, ContainsSubstring("7 cores is refused: --optimizer-threads is 8"));
+    training = {};
+    training.resident_layers = 9000;
+    CHECK_THROWS_WITH(answer(Sought::layers, "qwen2.5-7b", "h200-sxm-pcie5-512gb", training),
+                      ContainsSubstring("--resident-layers is 9000"));
+}
+
+TEST_CASE("fit: it says that options keep their defaults", "[search]") {
+    const FindAnswer a = answer(Sought::batch, "qwen2.5-7b", "h200-sxm-pcie5-512gb");
+    CHECK_THAT(find_text(a), ContainsSubstring("settings     those given and the defaults"));
+    CHECK(nlohmann::json::parse(find_json(a))["plan"] == "given");
 }
