@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include "sim/answers/predict/plan_choice.h"
@@ -132,7 +133,30 @@ class Adviser {
         for (const std::vector<OptionAxis>* axes : {&grid_.questions, &grid_.choices})
             for (const OptionAxis& axis : *axes)
                 for (const double value : values_around(axis)) add_neighbour(axis, value);
+        for (const Option& option : training_options()) add_without(option);
         for (const OptionChange& other : other_numbers(request_)) add_other_numbers(other);
+    }
+
+    bool is_on_axis(const Option& option) const {
+        const auto has = [&](const std::vector<OptionAxis>& axes) {
+            return std::ranges::any_of(axes, [&](const OptionAxis& axis) {
+                return axis.option->field == std::string_view(option.field);
+            });
+        };
+        return has(grid_.questions) || has(grid_.choices);
+    }
+
+    /// A choice of the plan that the grid does not vary, such as resident layers.
+    void add_without(const Option& option) {
+        TrainingSpec training = advice_.best->training;
+        if (!is_free_choice(option) || is_on_axis(option) ||
+            request_.fixed.contains(option.field) ||
+            option.get(training) == option.get(request_.given))
+            return;
+        option.set(training, option.get(request_.given));
+        add({option.field, option_text(advice_.best->training, option),
+             option_text(training, option)},
+            training);
     }
 
     /// With the fastest plan of its own.
@@ -187,7 +211,9 @@ class Adviser {
     }
     void add(Neighbour neighbour, const TrainingSpec& training) {
         GridPoint at = point(training);
-        if (grid_.rule) at.against_rule = grid_.rule(training);
+        // The plan that is chosen beyond the grid need not keep the grid's rule.
+        if (grid_.rule && !grid_.rule(advice_.best->training))
+            at.against_rule = grid_.rule(training);
         neighbour.row = bound_scenario(at);
         if (neighbour.row.state == RowState::excluded) return;  // left_out has the reason
         if (neighbour.row.fits()) {

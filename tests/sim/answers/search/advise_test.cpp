@@ -158,3 +158,27 @@ TEST_CASE("advise: what tokens cost, and the best of several machines", "[search
     machines[0].advice->reaches_least = false;
     CHECK(best_machine(machines) == nullptr);
 }
+
+TEST_CASE("advise: each choice of the plan is a neighbour, and wrong options end it", "[search]") {
+    AdviceRequest request;
+    request.fixed = {"batch"};
+    request.given.batch = 8;
+    const ModelSpec model = layers_of("qwen2.5-7b", 8);
+    const MachineSpec machine = machine_of("h200-pcie5-16vcpu-128gib");
+    const Advice advice = advise(advice_grid(model, machine, request), request);
+    REQUIRE(advice.best.has_value());
+    const TrainingSpec& best = advice.best->training;
+    REQUIRE(best.resident_layers > 0);
+    for (const char* const field : {"resident_layers", "resident_tables", "host_kept_layers",
+                                    "visiting_layers", "late_moment_layers"}) {
+        INFO(field);
+        const Option& option = training_option(field);
+        const bool is_there = std::ranges::any_of(
+            advice.neighbours, [&](const Neighbour& one) { return one.option == field; });
+        if (option.get(best) != option.get(request.given)) CHECK(is_there);
+    }
+    request.given.visiting_layers = 9;
+    request.fixed = {"visiting_layers"};
+    CHECK_THROWS_WITH(advice_grid(model, machine, request),
+                      ContainsSubstring("--visiting-layers is 9, expected at most the layers (8)"));
+}
