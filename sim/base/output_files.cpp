@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 
+#include "sim/base/format.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -47,9 +51,21 @@ std::error_code why_not(const std::string& file, bool appends) {
     return {};
 }
 
+/// Forms of pictures that no program here writes.
+bool names_another_picture(const std::string& file) {
+    constexpr std::string_view kOthers[] = {".png", ".jpg", ".jpeg", ".gif", ".webp",
+                                            ".bmp", ".pdf", ".eps",  ".tif", ".tiff"};
+    return std::ranges::find(kOthers, lowercase(fs::path(file).extension().string())) !=
+           std::end(kOthers);
+}
+
 void check_output(const OutputFlag& output) {
     const auto& [flag, file, appends] = output;
     std::error_code error;
+    if (names_another_picture(*file))
+        throw InputError(
+            fmt::format("{} {}: pictures are written as SVG alone; name a file that ends in .svg",
+                        flag, *file));
     if (file->empty())
         throw InputError(fmt::format("{} needs the name of a file, not an empty one", flag));
     if (fs::is_directory(*file, error))

@@ -15,7 +15,8 @@ struct OutputFlag {
 };
 
 /// To be called before any work. Throws InputError if a name is empty, is given twice, is a folder,
-/// cannot be written, or is one of `inputs`, whose bytes would be lost: a path, a path with
+/// cannot be written, ends as a picture that is no SVG, or is one of `inputs`, whose bytes would be
+/// lost: a path, a path with
 /// `:SOMETHING` after it, or a folder whose files are read. Names that are no path are passed over.
 void check_output_files(const std::vector<OutputFlag>& outputs,
                         const std::vector<std::string>& inputs);

@@ -24,6 +24,11 @@ struct PredictFlags {
     std::optional<std::string> trace_file, timeline_file;
 };
 
+struct ExplainFlags {
+    PlanFlags asked;
+    bool json = false;
+};
+
 /// Options that the user gave do not change.
 SettingsOf settings_of(const PlanFlags& flags) {
     if (!flags.plan.chooses(flags.scenario)) return SettingsOf::schedule;
@@ -51,8 +56,11 @@ int run_predict(const PredictFlags& flags) {
     return print(flags.json ? report_json(prediction) : folded(report_text(prediction)));
 }
 
-int run_explain(const PlanFlags& flags) {
-    return print(report_operations(predicted("explain", flags, {})));
+int run_explain(const ExplainFlags& flags) {
+    const Prediction prediction = predicted("explain", flags.asked, {.suggestions = true});
+    return print(flags.json
+                     ? report_operations_json(prediction)
+                     : folded(report_heading(prediction)) + "\n" + report_operations(prediction));
 }
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
@@ -80,7 +88,8 @@ void add_explain(CLI::App& app, Command& chosen) {
     const auto [command, flags] = add_command(
         app, chosen, "explain",
         "The operations of the plan as a table: when, how long, waiting for what", run_explain);
-    add_plan_flags(*command, *flags);
+    add_plan_flags(*command, flags->asked);
+    add_json_flag(*command, flags->json);
 }
 
 }  // namespace sluice

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,8 @@ class HelpFormatter : public CLI::Formatter {
     std::vector<Group> groups_of(const CLI::App& app, bool in_full) const {
         const auto belongs = [in_full, asked = schedule_of(app)](const CLI::Option* option) {
             const auto row = std::ranges::find(training_options(), option->get_name(), option_flag);
-            return in_full || row == training_options().end() || has_option(asked, *row);
+            return row == training_options().end() || (in_full && !asked) ||
+                   has_option(asked.value_or(Schedule()), *row);
         };
         std::vector<Group> out = {{"Words", app.get_options([](const CLI::Option* option) {
                                        return option->get_positional();
@@ -111,13 +113,13 @@ class HelpFormatter : public CLI::Formatter {
         return out;
     }
 
-    /// The one that the words name, or ours.
-    static Schedule schedule_of(const CLI::App& app) {
+    /// The one that the words name, if they do. Throws InputError where there is none of that name.
+    static std::optional<Schedule> schedule_of(const CLI::App& app) {
         const CLI::Option* const option = app.get_option_no_throw("--schedule");
-        for (const ScheduleRecord& record : schedule_table())
-            if (option != nullptr && option->count() > 0 && option->results().back() == record.name)
-                return Schedule(record);
-        return {};
+        if (option == nullptr || option->count() == 0) return std::nullopt;
+        TrainingSpec training;
+        set_option(training, training_option("schedule"), option->results().back(), "--schedule");
+        return training.schedule;
     }
 
     static void add_entry(Lines& lines, const std::string& name, const std::string& text) {

@@ -125,7 +125,12 @@ std::string without_value(const CLI::App& command, int argc, char** argv) {
 
 /// CLI11's mistakes as the program's own: one sentence, exit status 2. Help is no mistake.
 int parse_failed(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-    if (error.get_exit_code() == 0) return app.exit(error);
+    try {
+        if (error.get_exit_code() == 0) return app.exit(error);
+    } catch (const InputError& wrong) {
+        say(app, wrong.what());
+        return kUserMistake;
+    }
     std::string path, mistake;
     for (const CLI::App* command : named_commands(app)) {
         path += (path.empty() ? "" : " ") + command->get_name();

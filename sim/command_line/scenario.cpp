@@ -1,5 +1,7 @@
 #include "sim/command_line/scenario.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -29,6 +31,16 @@ void add_money_flag(CLI::App& command, ScenarioFlags& flags, const MoneyOption& 
         command.add_flag_callback("--buy", [set] { set(ownership_name(Ownership::buy)); })
             ->description("the same as --ownership buy")
             ->group("Money and energy");
+}
+
+/// Says so where --untied changes nothing.
+PlannedScenario told_of_untied(PlannedScenario asked) {
+    if (!asked.model.untied || asked.model.model.empty()) return asked;
+    const ModelSpec model = read_model(asked.model.model);
+    if (!model.tied_embeddings)
+        say_after_success(fmt::format(
+            "--untied changes nothing: {} has an output projection of its own", model.name));
+    return asked;
 }
 
 }  // namespace
@@ -84,7 +96,7 @@ void add_machine_flags(CLI::App& command, PlannedMachine& given) {
 
 void add_training_flags(CLI::App& command, ScenarioFlags& flags) {
     add_option(command, {"--training", "FILE"}, flags.training_file,
-               "a JSON file of the options below; flags override it");
+               "a JSON file of options of Task, Placement and System; flags override it");
     add_option_flags(command, flags.given.training);
 }
 
@@ -141,7 +153,7 @@ PlannedScenario with_flags(PlannedScenario base, const ScenarioFlags& flags) {
             parse_option_texts(read_text_file(*flags.training_file), *flags.training_file);
         base = overlaid(std::move(base), file);
     }
-    return overlaid(std::move(base), flags.given);
+    return told_of_untied(overlaid(std::move(base), flags.given));
 }
 
 PlannedScenario asked_scenario(const ScenarioFlags& flags) {

@@ -28,8 +28,12 @@ std::string report_chrome_trace(const TimedPlan& timed);
 /// Traces of two runs of one plan, each lane next to the same lane of the other. Both start with
 /// the step's first compute operation.
 std::string overlay_chrome_trace(const TimedPlan& predicted, const TimedPlan& measured);
+/// The first lines of report_text(): what is planned, and whether it fits.
+std::string report_heading(const Prediction& prediction);
 /// The operations of the plan, one per line.
 std::string report_operations(const TimedPlan& timed);
+/// report_json() with the operations.
+std::string report_operations_json(const Prediction& prediction);
 
 /// Whose settings the prediction has: "settings     as its users run it: checkpoint_interval 4", a
 /// line of the text. Empty for our own plan.

@@ -153,7 +153,8 @@ void add_memory_json(Json& out, const PlannedStep& plan) {
 
 /// `prediction` is `r` if that is a prediction, else null. A run whose step could not be
 /// measured has only what is known.
-std::string json_of(const TimedPlan& r, const Prediction* prediction) {
+std::string json_of(const TimedPlan& r, const Prediction* prediction,
+                    bool with_operations = false) {
     Json out;
     const AskedStep& asked = r.asked;
     out["model"] = {{"name", asked.model_name},
@@ -205,13 +206,17 @@ std::string json_of(const TimedPlan& r, const Prediction* prediction) {
     out["lanes"] = lanes_json(r.step);
     add_advice_json(out, prediction != nullptr ? prediction->advice : StepAdvice());
     out["assumptions"] = assumptions(r);
-    if (r.step.measured) out["operations"] = operations_json(r);
+    if (r.step.measured || with_operations) out["operations"] = operations_json(r);
     return readable_json(out);
 }
 
 }  // namespace
 
 std::string report_json(const Prediction& prediction) { return json_of(prediction, &prediction); }
+
+std::string report_operations_json(const Prediction& prediction) {
+    return json_of(prediction, &prediction, true);
+}
 
 std::string report_json(const TimedPlan& measured) { return json_of(measured, nullptr); }
 

@@ -18,7 +18,8 @@ void append_heading(std::string& out, const TimedPlan& r) {
     out += fmt::format("{} ({} parameters{}, {}) on {}\n", r.asked.model_name,
                        format_count(r.asked.parameters), active,
                        format_number_of(r.asked.layers, "layer"), r.asked.gpus_and_machine());
-    std::string settings;
+    std::string settings;  // folded between two of them
+    std::size_t line = 0;  // where the last line begins
     const TrainingSpec standard;
     for (const Option& option : training_options()) {
         const std::string field = option.field;
@@ -26,8 +27,13 @@ void append_heading(std::string& out, const TimedPlan& r) {
         const bool always =
             field == "schedule" || field == "batch" || field == "seq" || field == "buffer_depth";
         if (!always && option.get(r.asked.training) == option.get(standard)) continue;
-        settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", field,
-                                option_text(r.asked.training, option));
+        const std::string one = field + " " + option_text(r.asked.training, option);
+        if (!settings.empty()) settings += ",";
+        if (settings.size() - line + 1 + one.size() >= kWidestTable) {
+            settings += "\n ";
+            line = settings.size() - 1;
+        }
+        settings += (settings.empty() ? "" : " ") + one;
     }
     out += settings + "\n";
     if (!r.asked.machine_changes.empty())
@@ -44,7 +50,7 @@ void append_misfit(std::string& out, const TimedPlan& r, const StepAdvice& advic
     out += "DOES NOT FIT\n";
     for (const std::string& words : shortages(r.plan)) out += fmt::format("  {}\n", words);
     for (const std::string& words : fitting_words(advice)) out += fmt::format("  {}\n", words);
-    out += "  the speed below assumes that it fits\n";
+    out += "  what follows assumes that it fits\n";
 }
 
 std::string measured_range(const Measurement& measured) {
@@ -117,8 +123,9 @@ void append_cost(std::string& out, const Prediction& r) {
 void append_choice(std::string& out, const PlanChoice& choice) {
     out += "\n";
     if (choice.settings.empty()) {
-        out += choice.step ? "no other plan for this batch is faster\n"
-                           : "no other plan with this batch and these states fits in this memory\n";
+        out += choice.step ? "no other plan with this batch and the given options is faster\n"
+                           : "no plan with this batch, these states and the given options fits in "
+                             "this memory\n";
         return;
     }
     out += to_text(plan_choice_table(choice));
@@ -172,7 +179,14 @@ Table memory_table(const Fit& fit) {
 
 void append_memory(std::string& out, const TimedPlan& r) {
     out += "\n" + to_text(memory_table(r.plan.fit));
-    out += "host over time:";
+    // With unified memory the host's peak has the device's buffers, too.
+    const auto operations = static_cast<OperationId>(r.plan.program.operations.size());
+    const Bytes of_device =
+        r.plan.fit.host().peak.bytes - host_peak(r.plan.memory, operations).bytes;
+    out += fmt::format("host over time{}:",
+                       r.plan.unified_memory && of_device > 0
+                           ? fmt::format(", beside {} of device buffers", format_bytes(of_device))
+                           : "");
     for (const HostMoment& moment : r.plan.memory.host_moments)
         out += fmt::format(" {} {},", moment.name, format_bytes(moment.bytes));
     out += fmt::format(" between steps {}\n", format_bytes(r.plan.memory.host_between_steps));
@@ -255,6 +269,14 @@ std::string report_text(const TimedPlan& measured) {
     append_lanes(out, measured, {});
     append_memory(out, measured);
     append_assumptions(out, measured);
+    return out;
+}
+
+std::string report_heading(const Prediction& prediction) {
+    std::string out;
+    append_heading(out, prediction);
+    out += settings_line(prediction);
+    append_fit(out, prediction, prediction.advice);
     return out;
 }
 

@@ -155,6 +155,8 @@ bool is_aligned_right(Unit unit);
 /// Lines of aligned columns, each after `indent`; "" without rows. Columns without a value are left
 /// out.
 std::string to_text(const Table& table, std::string_view indent = "");
+/// Columns of a screen, at which text is folded.
+inline constexpr std::size_t kWidestTable = 160;
 /// The lines of a text, those that are wider than a table may be broken between words, and those of
 /// a command before flags, so that a shell reads on.
 std::string folded(const std::string& text);

@@ -9,7 +9,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t kWidestTable = 160;
 constexpr std::size_t kTitleLines = 3;      ///< at most, of a title that is broken
 constexpr std::size_t kLongestRemark = 20;  ///< of a cell that need not become a note
 

@@ -7,7 +7,8 @@
 namespace sluice {
 namespace {
 
-constexpr double kDaysFrom = 2;  // shorter runs are given in hours
+// Shorter runs are given in hours, or in minutes.
+constexpr double kDaysFrom = 2, kHoursFrom = 1.0 / 24;
 
 /// Three digits, of a hundred and more all.
 std::string few_digits(double value) {
@@ -63,7 +64,12 @@ std::string format_banded(const Banded& number, const char* unit) {
 
 std::string format_days(const Banded& days) {
     if (days.value >= kDaysFrom) return format_banded(days, "days");
-    return format_banded({24 * days.value, 24 * days.low, 24 * days.high}, "hours");
+    const double hours = 24, minutes = 24 * 60;
+    const auto times = [&](double parts) {
+        return Banded{parts * days.value, parts * days.low, parts * days.high};
+    };
+    return days.value >= kHoursFrom ? format_banded(times(hours), "hours")
+                                    : format_banded(times(minutes), "minutes");
 }
 
 }  // namespace sluice

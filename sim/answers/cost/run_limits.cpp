@@ -14,7 +14,8 @@ std::string limits_name(const RunLimits& limits) {
 
 std::string limits_words(const RunLimits& limits) {
     std::string out;
-    if (limits.days) out += fmt::format(" in {:g} days", *limits.days);
+    if (limits.days)
+        out += fmt::format(" in {:g} {}", *limits.days, *limits.days == 1 ? "day" : "days");
     if (limits.usd) out += fmt::format(" for at most {}", format_usd(*limits.usd));
     return out;
 }

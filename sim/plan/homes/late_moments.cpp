@@ -46,10 +46,10 @@ HomeKind late_moments_homes() {
     return {.place = place_late_moments,
             .options = {layers_option<&TrainingSpec::late_moment_layers>(
                             "adam", "late_moment_layers",
-                            "layers whose moments are updated beside the next backward",
-                            "other layers on the host, evenly spread, of which exact clipping "
-                            "updates the weights beside the next forward, but the moments only "
-                            "beside the next backward")
+                            "layers whose moments wait, if --clipping is auto or exact",
+                            "other layers on the host, evenly spread, whose weights are updated "
+                            "beside the next forward, but the moments only beside the next "
+                            "backward (--clipping auto or exact, --state-bytes 12 or 8)")
                             .varied_over({0, 4, 8, 16, 32})},
             .layers = &TrainingSpec::late_moment_layers,
             .most = most_late_moments,

@@ -59,23 +59,24 @@ std::optional<Refusal> visiting_rule(const TrainingSpec& t) {
 }  // namespace
 
 HomeKind visiting_homes() {
-    return {.place = place_visiting,
-            .finish = share_places,
-            .options = {layers_option<&TrainingSpec::visiting_layers>(
-                            "adam", "visiting_layers",
-                            "layers that the GPU updates (optimizer-state paging)",
-                            "first layers on the host that the GPU updates with exact clipping: "
-                            "their weights and states come during backward and leave beside the "
-                            "next forward (optimizer-state paging)")
-                            .varied_over({0, 2, 4, 8, 16})},
-            .layers = &TrainingSpec::visiting_layers,
-            .most = layers_on_host,
-            .updated_by_gpu = "visiting",
-            .rule = visiting_rule,
-            .moves = {{"visiting_layers", "resident_tables"}},
-            .shown = ShownHome{
-                [](const Placement& homes, int layer) { return homes.is_visiting(layer); },
-                "on the host, visit the device, which updates them", 0.7}};
+    return {
+        .place = place_visiting,
+        .finish = share_places,
+        .options = {layers_option<&TrainingSpec::visiting_layers>(
+                        "adam", "visiting_layers",
+                        "layers that the GPU updates, if --clipping is auto or exact",
+                        "first layers on the host that the GPU updates (--clipping auto or exact): "
+                        "their weights and states come during backward and leave beside the "
+                        "next forward (optimizer-state paging)")
+                        .varied_over({0, 2, 4, 8, 16})},
+        .layers = &TrainingSpec::visiting_layers,
+        .most = layers_on_host,
+        .updated_by_gpu = "visiting",
+        .rule = visiting_rule,
+        .moves = {{"visiting_layers", "resident_tables"}},
+        .shown =
+            ShownHome{[](const Placement& homes, int layer) { return homes.is_visiting(layer); },
+                      "on the host, visit the device, which updates them", 0.7}};
 }
 
 }  // namespace sluice

@@ -249,7 +249,8 @@ std::string ways_summary(const RunQuestion& question, const std::vector<RunWay>&
     }
     std::string out = fitting == 0
                           ? "The model fits no machine with a price"
-                          : fmt::format("{} fit in memory", format_number_of(fitting, "way"));
+                          : fmt::format("{} {} in memory", format_number_of(fitting, "way"),
+                                        fitting == 1 ? "fits" : "fit");
     if (const std::string limits = limits_name(question.limits); !limits.empty() && fitting > 0)
         out += fmt::format("; {} of them {} {}", meeting, meeting == 1 ? "meets" : "meet", limits);
     out += ".";

@@ -74,10 +74,7 @@ Table upgrades_table(const Sensitivity& all) {
                   .shown_as(bottleneck_label(one.report.step.bottleneck()))
                   .with_tooltip(bottleneck_text(one.report.step));
           }},
-         {"settings", "with settings",
-          [](auto& one) {
-              return Cell(setting_flags(one.settings)).shown_as(setting_words(one.settings));
-          },
+         {"settings", "with settings", [](auto& one) { return Cell(setting_flags(one.settings)); },
           "training settings that use the change best"},
          {"machine_settings", "as numbers of the machine", machine_settings_of,
           "empty if no numbers of the profile make the change"}});

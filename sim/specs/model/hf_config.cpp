@@ -150,6 +150,9 @@ ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
     if (family.has_own_layers) model.not_trained = "layers of this family";
     family.read(config, model);
     refuse_uncountable(model, file);
+    if (config.has("quantization_config"))
+        model.note += fmt::format("{}weights are trained in bf16, without quantization_config",
+                                  model.note.empty() ? "" : "; ");
     if (const auto extra = config.object_or_none("_sluice")) {
         model.source = extra->text_or("source", file);
         model.note = extra->text_or("note", "");

@@ -111,7 +111,7 @@ std::string option_help(const Option& option) {
         help += fmt::format(" [{}]", fmt::join(names_of(option.choices), ", "));
     }
     const std::string standard = option_text(TrainingSpec{}, option);
-    if (option.choices.empty() && !option.is_memory)
+    if (option.choices.empty() && !option.is_memory && option.numbers.empty())
         help += fmt::format("; {} to {}, default {}", format_thousands(option.low),
                             format_thousands(option.high), standard);
     else
@@ -139,6 +139,9 @@ void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
     const std::optional<double> number = parse_number(text);
     if (!option.choices.empty() || (!number && !option.is_memory)) wrong(option, text, where);
     const double value = number ? *number : parse_memory_size(text, where);
+    if (option.is_memory && value > 0 && value < kMega)
+        throw InputError(fmt::format(
+            "{} is {}, less than 1 MB; give a size with its unit, as in 16GB", where, text));
     const bool whole = option.is_memory || std::floor(value) == value;
     if (!whole || !(value >= option.low && value <= option.high)) wrong(option, text, where);
     option.set(spec, value);

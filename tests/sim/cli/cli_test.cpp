@@ -296,3 +296,35 @@ TEST_CASE("cli: advice for a plan that does not fit can be followed", "[cli]") {
     CHECK(run("predict --model qwen2.5-7b --machine h200-sxm-pcie5 --batch 32768 --seq 4096")
               .status == 0);
 }
+
+TEST_CASE("cli: input that would be ignored is refused, or said to change nothing", "[cli]") {
+    const std::string wrong = "--model qwen2.5-7b --visiting-layers 40 ";
+    for (const std::string command :
+         {"fit --find machine ", "advise --machine rtx-4090 ", "predict --machine rtx-4090 ",
+          "compare --machine rtx-4090 ", "explain --machine rtx-4090 ",
+          "sensitivity --machine rtx-4090 "})
+        check_mistake(command + wrong,
+                      {"--visiting-layers is 40, expected at most the layers (28)"});
+    check_mistake(kPredict + "--timeline x.png", {"--timeline x.png", ".svg"});
+    check_mistake(kPredict + "--device-budget-bytes 16",
+                  {"--device-budget-bytes is 16, less than 1 MB", "16GB"});
+    check_mistake("predict --schedule nosuch --help", {"--schedule is \"nosuch\""});
+    check_mistake(kPredict + "--distinct-tokens 100000000", {"--distinct-tokens is 100000000"});
+    const Result untied = run(kPredict + "--plan given --untied");
+    CHECK(untied.status == 0);
+    CHECK_THAT(untied.output, ContainsSubstring("--untied changes nothing: qwen2.5-7b has"));
+    const Result other =
+        run("predict --plan given --model qwen2.5-7b --machine rtx-4090-1tb --host-memory 200GB");
+    CHECK_THAT(other.output, ContainsSubstring(" on rtx-4090\n") &&
+                                 ContainsSubstring("what-if: --host-memory 200GB"));
+}
+
+TEST_CASE("cli: explain says what it plans, whether it fits, and as JSON all of it", "[cli]") {
+    const std::string asked = "explain --model qwen2.5-14b --machine rtx-4090 ";
+    CHECK_THAT(run(asked).output, ContainsSubstring("schedule streamed, batch 8") &&
+                                      ContainsSubstring("DOES NOT FIT"));
+    const nlohmann::json json = nlohmann::json::parse(run(asked + "--json").output);
+    CHECK(json["fits"] == false);
+    CHECK(json["training"]["batch"] == 8);
+    CHECK(json["operations"]["rows"].size() > 48);
+}

@@ -95,3 +95,17 @@ TEST_CASE("cli: --help-all has all options with their ranges", "[cli]") {
     }
     CHECK_THAT(help, ContainsSubstring("0 to 10,000, default 0"));
 }
+
+TEST_CASE("cli: --help-all of a named system has its options alone", "[cli]") {
+    const std::string help = help_of("predict --schedule zero3-offload --help-all");
+    for (const Option& option : training_options()) {
+        CAPTURE(option.field);
+        CHECK(has_flag(help, option) == has_option(Schedule("zero3-offload"), option));
+    }
+}
+
+TEST_CASE("cli: help says which numbers an option takes, and what layers need", "[cli]") {
+    const std::string help = help_of("predict --help-all");
+    CHECK_THAT(help, !ContainsSubstring("4 to 12") && !ContainsSubstring("8 to 16"));
+    CHECK_THAT(help_of("predict --help"), ContainsSubstring("if --clipping is auto or exact"));
+}
