@@ -103,12 +103,12 @@ void check_flags(const ReportFlags& flags) {
     std::vector<std::string> inputs = input_files(flags.scenario);
     for (const auto* names : {&flags.machines, &flags.clusters})
         inputs.insert(inputs.end(), names->begin(), names->end());
-    check_outputs(false, false, {{"--out", flags.out_file}}, inputs);
     if (flags.out_file.ends_with(".pdf"))
         throw InputError(fmt::format(
             "--out is {}, expected an HTML file such as report.html; the window exports PDF, and a "
             "browser prints the page",
             flags.out_file));
+    check_outputs(false, false, {{"--out", flags.out_file}}, inputs);
     if (flags.aim != "cost" && flags.aim != "speed")
         throw InputError(fmt::format("--by is \"{}\", expected cost or speed", flags.aim));
     const auto& file = flags.scenario.training_file;
