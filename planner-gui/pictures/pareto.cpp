@@ -91,12 +91,12 @@ std::optional<std::size_t> cheapest_at(const std::vector<MachineSystem>& rows, C
 }
 
 QString cheapest_words(const std::vector<MachineSystem>& rows, double least_tokens_per_s) {
-    constexpr CostAxis kToken = CostAxis::usd_per_million_tokens, kHour = CostAxis::usd_per_hour;
+    constexpr CostAxis kToken = CostAxis::usd_per_million_tokens, kAnHour = CostAxis::usd_per_hour;
     const std::vector<std::size_t> plotted = by_cost(rows, kToken);
     if (plotted.empty()) return {};
     const QString wanted = qtext(format_thousands(least_tokens_per_s));
     const auto by_token = cheapest_at(rows, kToken, least_tokens_per_s);
-    const auto by_hour = cheapest_at(rows, kHour, least_tokens_per_s);
+    const auto by_hour = cheapest_at(rows, kAnHour, least_tokens_per_s);
     if (!by_token) {
         const std::size_t fastest =
             *std::max_element(plotted.begin(), plotted.end(), [&](std::size_t a, std::size_t b) {
