@@ -175,8 +175,8 @@ void OutputFile::fail(const char* doing, int error) const {
         throw InputError(fmt::format(
             "{} ({}); raise the limit of `ulimit -f` or choose another folder", needed, reason));
     if (error == ENOSPC || error == EDQUOT) {
-        throw InputError(fmt::format("{} ({}); free {} or choose another folder", needed, reason,
-                                     shown_bytes(bytes_needed_ - written_)));
+        throw DiskFull(fmt::format("{} ({}); free {} or choose another folder", needed, reason,
+                                   shown_bytes(bytes_needed_ - written_)));
     }
     throw InputError(
         fmt::format("{} ({}); check the disk or choose another folder", needed, reason));

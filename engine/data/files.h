@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/data/checksum.h"
+#include "sim/base/input_error.h"
 
 namespace sluice {
 
@@ -65,8 +66,14 @@ class ReadFile {
     int descriptor_ = -1;
 };
 
+/// A disk without room, where another try may find some.
+class DiskFull : public InputError {
+  public:
+    using InputError::InputError;
+};
+
 /// A file that is written under its final name with ".partial" added; commit() gives it the final
-/// name. Without commit() it is removed. All failures (permission, disk full) are InputErrors that
+/// name. Without commit() it is removed. All failures (permission, DiskFull) are InputErrors that
 /// name the path, the needed bytes and the remedy.
 class OutputFile {
   public:

@@ -154,7 +154,7 @@ void refuse_full_disk(const std::string& out, const std::string& what, std::int6
     const std::int64_t free = free_disk_bytes(out);
     if (free < 0 || free >= needed) return;
     const auto shown = [](std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
-    throw InputError(
+    throw DiskFull(
         fmt::format("{}: {} needs {}, but only {} of the disk are free; free {} or choose another "
                     "--out",
                     out, what, shown(needed), shown(free), shown(needed - free)));

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "engine/data/files.h"
+#include "engine/machine/stop_signals.h"
 #include "engine/train/progress.h"
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
@@ -14,10 +17,27 @@
 
 namespace sluice {
 
+namespace {
+
+/// For 10 s. False after a signal; one that follows another ends the program.
+bool wait_for_room() {
+    constexpr int kTries = 100;
+    constexpr std::chrono::milliseconds kBetween(100);
+    const Seconds before = since_stop_signal();
+    for (int i = 0; i < kTries; ++i) {
+        std::this_thread::sleep_for(kBetween);
+        if (before == 0 && stop_requested()) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 RunCheckpoints::RunCheckpoints(const ModelSpec& model, const TrainSettings& settings)
     : model_(model),
       settings_(settings),
       lock_(*settings.out),
+      wait_for_room_(wait_for_room),
       beside_(read_model_files(settings.model_files)) {
     const std::string& out = *settings.out;
     prepare_output_folder(out);
@@ -136,24 +156,45 @@ bool RunCheckpoints::is_due(std::int64_t step, std::optional<double> validation_
            is_best(validation_loss);
 }
 
+void RunCheckpoints::save_once(const ParameterStore& store, const TrainingState& state,
+                               const ReadState& read, bool best) {
+    const Seconds start = host_seconds();
+    save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, read, best);
+    if (best) best_ = state.validation_loss;
+    const Seconds took = host_seconds() - start;
+    save_time_ = has_saved_ ? std::min(save_time_, took) : took;
+    has_saved_ = true;
+}
+
 void RunCheckpoints::save(const ParameterStore& store, const TrainingState& state, bool last,
                           const ReadState& read) {
     const bool best = is_best(state.validation_loss);
-    const Seconds start = host_seconds();
-    try {
-        save_checkpoint(*settings_.out, model_, store, state, settings_.keep, beside_, read, best);
-        if (best) best_ = state.validation_loss;
-        const Seconds took = host_seconds() - start;
-        save_time_ = has_saved_ ? std::min(save_time_, took) : took;
-        has_saved_ = true;
-        if (!last)
-            say(fmt::format("saved {}{}, in {}\n",
-                            path_in(*settings_.out, checkpoint_name(state.step)),
-                            best ? ", the best so far" : "", format_seconds(took)));
-    } catch (const InputError& error) {
-        if (last) throw;
-        say_on_stderr(
-            fmt::format("sluice-train: no checkpoint of step {}: {}\n", state.step, error.what()));
+    for (bool is_told = false;; is_told = true) {
+        const Seconds start = host_seconds();
+        try {
+            save_once(store, state, read, best);
+            if (!last)
+                say(fmt::format(
+                    "saved {}{}, in {}\n", path_in(*settings_.out, checkpoint_name(state.step)),
+                    best ? ", the best so far" : "", format_seconds(host_seconds() - start)));
+            return;
+        } catch (const DiskFull& full) {
+            if (last && !is_told)
+                say_on_stderr(fmt::format(
+                    "sluice-train: {}; the run waits for room and tries again every 10 s, until a "
+                    "signal ends it\n",
+                    full.what()));
+            if (last && wait_for_room_()) continue;
+            if (last) throw;
+            say_on_stderr(fmt::format("sluice-train: no checkpoint of step {}: {}\n", state.step,
+                                      full.what()));
+            return;
+        } catch (const InputError& error) {
+            if (last) throw;
+            say_on_stderr(fmt::format("sluice-train: no checkpoint of step {}: {}\n", state.step,
+                                      error.what()));
+            return;
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,8 +48,8 @@ class RunCheckpoints {
     /// Whether the step is to be saved; `validation_loss` after it. Precondition: nothing is being
     /// saved if that is given.
     bool is_due(std::int64_t step, std::optional<double> validation_loss) const;
-    /// Only the last checkpoint must be written: a full disk does not end the training. Throws
-    /// InputError for the last one. `read`: see save_checkpoint().
+    /// Only the last checkpoint must be written: a full disk does not end the training, and the
+    /// last one waits for room. Throws InputError for the last one. `read`: see save_checkpoint().
     void save(const ParameterStore& store, const TrainingState& state, bool last,
               const ReadState& read = {});
     /// From which checkpoint should a run continue that looks worse since a step, if it is known
@@ -57,8 +58,13 @@ class RunCheckpoints {
 
     std::optional<std::string> newest() const { return newest_checkpoint(*settings_.out); }
 
+    /// In place of 10 s that a signal ends: whether the last checkpoint is tried again.
+    void wait_for_room_by(std::function<bool()> wait) { wait_for_room_ = std::move(wait); }
+
   private:
     void judge_lost_records() const;
+    void save_once(const ParameterStore& store, const TrainingState& state, const ReadState& read,
+                   bool best);
     bool is_best(std::optional<double> validation_loss) const;
     /// Before a run with these settings goes on from `state`.
     void find_best(const TrainingState& state, const std::string& settings);
@@ -66,6 +72,7 @@ class RunCheckpoints {
     const ModelSpec& model_;
     const TrainSettings& settings_;
     OutputLock lock_;
+    std::function<bool()> wait_for_room_;
     ModelFiles beside_;
     Seconds save_time_ = 0;
     bool has_saved_ = false;

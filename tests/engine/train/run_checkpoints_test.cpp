@@ -57,6 +57,35 @@ TEST_CASE("run: goes on from the newest checkpoint without damage", "[train]") {
                ContainsSubstring("holds no checkpoint without damage"));
 }
 
+TEST_CASE("run: the last checkpoint waits for room on a full disk, the others do not", "[train]") {
+    const TempFolder temp;
+    TinyStore tiny(tiny_model());
+    const TrainSettings settings = settings_in(temp, true);
+    RunCheckpoints checkpoints(tiny.model, settings);
+    int fails = 0, waits = 0;
+    checkpoints.wait_for_room_by([&waits] { return ++waits < 3; });
+    const auto save = [&](std::int64_t step, bool last, int failures) {
+        fails = failures;
+        waits = 0;
+        checkpoints.save(tiny.store, {step, 16 * step, 5, "{}"}, last,
+                         [&](int section, const std::byte* from, std::span<std::byte> to) {
+                             if (fails > 0) --fails, throw DiskFull("the disk is full");
+                             tiny.store.read(section, from, to);
+                         });
+    };
+    save(10, false, 1);
+    CHECK(waits == 0);
+    CHECK(checkpoint_steps(temp.path()).empty());
+    save(20, true, 2);
+    CHECK(waits == 2);
+    CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{20});
+    CHECK(input_error_of([&] { save(30, true, 9); }) == "the disk is full");
+    CHECK(waits == 3);  // a signal came
+    CHECK(checkpoint_steps(temp.path()) == std::vector<std::int64_t>{20});
+    CHECK(temp.names() ==
+          std::vector<std::string>{".sluice-train.lock", "latest", "step-00000020"});
+}
+
 TEST_CASE("run: after a loss that is not finite, only checkpoints from before are advised",
           "[train]") {
     const TempFolder temp;
