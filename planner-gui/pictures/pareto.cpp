@@ -114,7 +114,7 @@ QString cheapest_words(const std::vector<MachineSystem>& rows, double least_toke
     if (by_token == by_hour)
         return line(ParetoText::tr("$ per million tokens and an hour"), *by_token);
     return line(cost_name(kToken), *by_token) + QLatin1Char('\n') +
-           line(cost_name(kHour), *by_hour);
+           line(cost_name(kAnHour), *by_hour);
 }
 
 CostSpeed cost_speed(const std::vector<MachineSystem>& rows, CostAxis axis, ByteUnits units) {
