@@ -22,11 +22,11 @@ TEST_CASE("the front of cost and speed", "[pictures]") {
 
 TEST_CASE("the cheapest that is fast enough", "[pictures]") {
     const std::vector<MachineSystem> rows = example_rows();
-    constexpr CostAxis kHour = CostAxis::usd_per_hour;
-    CHECK(cheapest_at(rows, kHour, 0) == std::size_t{3});
-    CHECK(cheapest_at(rows, kHour, 1500) == std::size_t{0});
+    constexpr CostAxis kAnHour = CostAxis::usd_per_hour;
+    CHECK(cheapest_at(rows, kAnHour, 0) == std::size_t{3});
+    CHECK(cheapest_at(rows, kAnHour, 1500) == std::size_t{0});
     CHECK(cheapest_at(rows, CostAxis::usd_per_million_tokens, 0) == std::size_t{0});
-    CHECK(!cheapest_at(rows, kHour, 5000));
+    CHECK(!cheapest_at(rows, kAnHour, 5000));
     CHECK(cheapest_words(rows, 0) ==
           QStringLiteral(
               "The least $ per million tokens: fast with streamed: 4,000 tokens/s, $4.00 an "
