@@ -250,7 +250,7 @@ TEST_CASE("comparison: zero-infinity is compared where the machine's storage is 
     TrainingSpec adapters = batch_of_4();
     adapters.adapter_rank = 8;
     const ComparedSchedules of_adapters =
-        compared_schedules(no_storage, adapters, std::vector<Schedule>{Schedule("streamed")});
+        compared_schedules(no_storage, adapters, std::vector<Schedule>{Schedule("megatrain")});
     CHECK(of_adapters.schedules.empty());
     CHECK_THAT(of_adapters.left_out.at(0), ContainsSubstring("train no adapters alone"));
     const ComparedSchedules one{{Schedule("streamed")}, {"a sentence"}};
