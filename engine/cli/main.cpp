@@ -6,6 +6,7 @@
 #include "engine/cli/recipe.h"
 #include "engine/cli/run_plan.h"
 #include "engine/cli/train_flags.h"
+#include "engine/data/files.h"
 #include "engine/machine/bus_errors.h"
 #include "engine/machine/stop_signals.h"
 #include "engine/train/expected_step.h"
@@ -37,6 +38,10 @@ void check_flags(const TrainFlags& flags, const TrainSettings& s) {
         throw InputError(
             fmt::format("--weight-decay is {:g}, expected less than 1 / --learning-rate, {:g}",
                         s.weight_decay, 1 / s.learning_rate));
+    if (s.resume && s.out && is_there(path_in(*s.out, kTrainingRecordFile)))
+        throw InputError(fmt::format(
+            "--resume: {} is a checkpoint itself; give the folder of the run, which holds it",
+            *s.out));
     if (s.data.empty() && s.resume && s.out)
         throw InputError(fmt::format(
             "--resume: {} holds no checkpoint with {}, which has the options of a run; give them "

@@ -141,6 +141,8 @@ class RecipeTest(unittest.TestCase):
         self.assertEqual(settings["settings"]["learning_rate"], 2e-5)
         said = self.done("--resume", "tuned", "--steps", 4)
         self.assertIn("optimizer   AdamW, learning rate 2e-05 after 1 step of warm-up", said)
+        said = "--resume: tuned/step-00000004 is a checkpoint itself; give the folder of the run"
+        self.refused(said, "--resume", "tuned/step-00000004")
         self.assertNotIn("learning_rate is", said)
 
     def test_options_are_missed_where_no_checkpoint_has_them(self):
