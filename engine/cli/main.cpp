@@ -99,6 +99,7 @@ int train(const TrainFlags& flags) {
     if (settings.resume) checkpoints.emplace(model, settings);
     RunPlan plan = asked_plan(flags, checkpoints ? checkpoints->saved_plan() : std::nullopt);
     if (plan.expected) check_expected_model(*plan.expected, model);
+    settings = with_rates(std::move(settings), flags.given, read_training(plan));
     check_training(read_training(plan), settings);
     if (settings.watch) create_watch_folder(*settings.watch);
     const bool resumed = checkpoints && checkpoints->newest();

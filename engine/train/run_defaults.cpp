@@ -5,12 +5,14 @@
 
 namespace sluice {
 
-const UsualSettings& usual_settings(const TrainSettings& settings) {
-    return settings.load ? kFineTuning : kPretraining;
+const UsualSettings& usual_settings(const TrainSettings& settings, const TrainingSpec& training) {
+    if (!settings.load) return kPretraining;
+    return training.adapter_rank > 0 ? kAdapterTuning : kFineTuning;
 }
 
-TrainSettings with_rates(TrainSettings settings, const GivenSettings& given) {
-    const UsualSettings& usual = usual_settings(settings);
+TrainSettings with_rates(TrainSettings settings, const GivenSettings& given,
+                         const TrainingSpec& training) {
+    const UsualSettings& usual = usual_settings(settings, training);
     settings.learning_rate = given.learning_rate.value_or(usual.learning_rate);
     settings.weight_decay = given.weight_decay.value_or(usual.weight_decay);
     settings.beta2 = given.beta2.value_or(usual.beta2);

@@ -23,11 +23,15 @@ inline constexpr UsualSettings kPretraining{3e-4, 0.1, 0.95, 0};
 /// transformers' TrainingArguments), with a short warm-up: Adam's first steps know no second
 /// moment.
 inline constexpr UsualSettings kFineTuning{2e-5, 0, 0.999, 0.03};
-/// kFineTuning for a run that loads weights.
-const UsualSettings& usual_settings(const TrainSettings& settings);
+/// The same with ten times the rate, as TRL's page on peft advises for adapters.
+inline constexpr UsualSettings kAdapterTuning{2e-4, 0, 0.999, 0.03};
+/// kFineTuning for a run that loads weights, kAdapterTuning if only adapters are trained then.
+const UsualSettings& usual_settings(const TrainSettings& settings,
+                                    const TrainingSpec& training = {});
 
 /// Learning rate, weight decay and beta2.
-TrainSettings with_rates(TrainSettings settings, const GivenSettings& given);
+TrainSettings with_rates(TrainSettings settings, const GivenSettings& given,
+                         const TrainingSpec& training = {});
 /// Steps and those of the warm-up; an epoch has so many sequences, a step `batch` of them.
 TrainSettings with_steps(TrainSettings settings, const GivenSettings& given,
                          std::int64_t epoch_sequences, std::int64_t batch);

@@ -21,6 +21,10 @@ TEST_CASE("run defaults: loaded weights are tuned as TRL does, random ones pretr
     CHECK(tuned.beta1 == 0.9);
     CHECK(tuned.beta2 == 0.999);
     CHECK(fresh.learning_rate == 3e-4);
+    TrainingSpec adapters;
+    adapters.adapter_rank = 8;
+    CHECK(with_rates(fine_tuning(), {}, adapters).learning_rate == 2e-4);
+    CHECK(with_rates({}, {}, adapters).learning_rate == 3e-4);
     CHECK(fresh.weight_decay == 0.1);
     CHECK(fresh.beta2 == 0.95);
     GivenSettings given;
