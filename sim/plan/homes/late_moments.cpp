@@ -49,7 +49,7 @@ HomeKind late_moments_homes() {
                             "layers whose moments wait, if --clipping is auto or exact",
                             "other layers on the host, evenly spread, whose weights are updated "
                             "beside the next forward, but the moments only beside the next "
-                            "backward (--clipping auto or exact, --state-bytes 12 or 8)")
+                            "backward (clipping auto or exact, 12 or 8 state bytes)")
                             .varied_over({0, 4, 8, 16, 32})},
             .layers = &TrainingSpec::late_moment_layers,
             .most = most_late_moments,

@@ -65,7 +65,7 @@ HomeKind visiting_homes() {
         .options = {layers_option<&TrainingSpec::visiting_layers>(
                         "adam", "visiting_layers",
                         "layers that the GPU updates, if --clipping is auto or exact",
-                        "first layers on the host that the GPU updates (--clipping auto or exact): "
+                        "first layers on the host that the GPU updates (clipping auto or exact): "
                         "their weights and states come during backward and leave beside the "
                         "next forward (optimizer-state paging)")
                         .varied_over({0, 2, 4, 8, 16})},
