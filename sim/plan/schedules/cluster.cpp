@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "sim/base/input_error.h"
-#include "sim/specs/model/adapters.h"
 #include "sim/specs/scenario/declare_option.h"
 
 namespace sluice {
@@ -102,24 +101,6 @@ ClusterStep::ClusterStep(const ModelSpec& model, const MachineSpec& machine,
                          const TrainingSpec& training)
     : PyTorchStep(model, machine, training), group_(gpu_group(machine, training)) {}
 
-ClusterStep::Elements ClusterStep::elements(int layer) const {
-    const bool adapts = training_.adapter_rank > 0;
-    if (layer == kEmbeddingLayer) return {root_parameters(), adapts ? 0 : root_parameters()};
-    const double own = parameters_of_layer(model_, layer);
-    const auto adapters = static_cast<double>(
-        adapter_parameters(model_, model_.layer(layer), training_.adapter_rank));
-    return {own + adapters, adapts ? adapters : own};
-}
-
-ClusterStep::Elements ClusterStep::all_elements() const {
-    Elements sum = elements(kEmbeddingLayer);
-    for (int layer = 0; layer < layers_; ++layer) {
-        sum.all += elements(layer).all;
-        sum.trained += elements(layer).trained;
-    }
-    return sum;
-}
-
 void ClusterStep::declare() {
     // In a rack that is one domain of NVLink, each superchip has a host of its own.
     const auto in_a_node = static_cast<double>(group_.in_a_node());
@@ -190,18 +171,18 @@ class Replicated : public ClusterStep {
         return shards_states_ ? std::ceil(all / static_cast<double>(group_.gpus)) : all;
     }
 
-    std::int32_t add_kernel(double parameters, std::size_t tensors) {
-        return build_.kernels({memory_bound("sum of gradients", kSumTraffic * parameters,
-                                            static_cast<std::int64_t>(tensors))});
+    std::int32_t add_kernel(double parameters, std::int64_t tensors) {
+        return build_.kernels(
+            {memory_bound("sum of gradients", kSumTraffic * parameters, tensors)});
     }
     void declare_kernels() {
         for (int layer = 0; layer < layers_; ++layer) {
             const std::size_t kind = kind_of(model_, layer);
             if (kind < adds_.size() && adds_[kind] >= 0) continue;
             adds_.resize(model_.kinds.size(), -1);
-            adds_[kind] = add_kernel(elements(layer).trained, tensors_of(layer).size());
+            adds_[kind] = add_kernel(elements(layer).trained, trained_tensors(layer));
         }
-        add_root_ = add_kernel(elements(kEmbeddingLayer).trained, root_tensors(model_).size());
+        add_root_ = add_kernel(elements(kEmbeddingLayer).trained, trained_tensors(kEmbeddingLayer));
     }
     std::int32_t add_of(int layer) const {
         if (layer == kEmbeddingLayer) return add_root_;
@@ -231,7 +212,7 @@ class Replicated : public ClusterStep {
     void begin_pass() override {
         if (shards_states_ && is_first()) gather_updated();
         // A tied table's gradient is added to the sum after the embedding's.
-        if (model_.tied_embeddings)
+        if (model_.tied_embeddings && !adapts())
             tied_gradient_ =
                 build_.device_buffer("tied table's gradient", Kind::gradients, table_bytes(model_));
     }
@@ -266,7 +247,7 @@ class Replicated : public ClusterStep {
 
     void optimize() override {
         const double all = all_elements().trained;
-        const std::int64_t tensors = parameter_tensors(model_);
+        const std::int64_t tensors = trained_tensors();
         const auto kernel = [&](const char* name, double traffic) {
             return gpu_operation(
                 {build_.kernels({memory_bound(name, traffic / kMultiTensorShareFp32, tensors)})});
@@ -307,7 +288,8 @@ ScheduleRecord cluster_schedule() {
                            ? plan_sharded(model, machine, training)
                            : Replicated(model, machine, training).plan();
             },
-        .options = {"gpus", "recompute", "keep_last_layers", "adam", "attention", "adapter_rank"},
+        .options = {"gpus", "recompute", "keep_last_layers", "adam", "attention", "loss",
+                    "adapter_rank"},
         .own_options = {choice_option<&ClusterOptions::sharding>(
             {OptionGroup::system, "batch"}, "sharding",
             {{"full", Sharding::full},

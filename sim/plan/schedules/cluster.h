@@ -40,16 +40,6 @@ class ClusterStep : public PyTorchStep {
     /// The processes of a node.
     void declare() override;
     void finish() override;
-    double root_parameters() const {
-        return static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
-    }
-
-    /// Elements of a layer, or of all outside layers; with adapters only `trained` ones change.
-    struct Elements {
-        double all = 0, trained = 0;
-    };
-    Elements elements(int layer) const;
-    Elements all_elements() const;
 
     const GpuGroup group_;
     OperationId last_ = -1;     ///< of the compute lane

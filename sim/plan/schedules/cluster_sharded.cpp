@@ -1,7 +1,8 @@
 // PyTorch FSDP2 on many GPUs, from reading torch (torch/distributed/fsdp/_fully_shard,
 // _fsdp_param_group.py at commit 002a76f and _fsdp_collectives.py at 010ae4a): fully_shard on each
 // layer and on the model, over all GPUs; fp32 parameters, param_dtype bf16, reduce_dtype fp32,
-// reshard_after_forward. One step, for each micro-batch:
+// reshard_after_forward. Beside adapters, frozen parameters are bf16, as they were loaded: what
+// never changes needs no master. One step, for each micro-batch:
 //
 // Forward: a layer's shards are cast to bf16 and gathered, then copied from the gathered buffer
 // into the layer's parameters on the stream that computes. Gathers have their own stream: the next
@@ -24,11 +25,12 @@
 namespace sluice {
 namespace {
 
-// Device memory traffic in bytes. A shard's parameter: fp32 read, bf16 written. A gathered one:
-// read, written. A gradient: bf16 read, fp32 written. A shard's gradient: fp32 read for its norm,
-// read and written to scale it; AdamW reads and writes parameter and moments, and reads the
-// gradient.
-constexpr double kCastTraffic = kFp32 + kBf16, kCopyOutTraffic = 2 * kBf16;
+// Device memory traffic in bytes. A shard's parameter: fp32 read, bf16 written; a frozen one is
+// copied. A gathered one: read, written. A gradient: bf16 read, fp32 written. A shard's gradient:
+// fp32 read for its norm, read and written to scale it; AdamW reads and writes parameter and
+// moments, and reads the gradient.
+constexpr double kCastTraffic = kFp32 + kBf16, kFrozenTraffic = 2 * kBf16,
+                 kCopyOutTraffic = 2 * kBf16;
 constexpr double kJoinTraffic = kBf16 + kFp32;
 constexpr double kShardNormTraffic = kFp32, kShardScaleTraffic = 2 * kFp32,
                  kShardUpdateTraffic = 7 * kFp32;
@@ -53,12 +55,13 @@ class Sharded : public ClusterStep {
         std::int32_t copy_out = 0, join = 0;
     };
 
-    Group group(const Elements& elements) {
+    Group group(const Parameters& elements) {
         Group out{elements.all, elements.trained};
-        out.copy_out = build_.kernels(
-            {memory_bound("copy of gathered weights",
-                          kCastTraffic * part(out.parameters) + kCopyOutTraffic * out.parameters,
-                          kGatherLaunches)});
+        out.copy_out = build_.kernels({memory_bound("copy of gathered weights",
+                                                    kCastTraffic * part(elements.trained) +
+                                                        kFrozenTraffic * part(elements.frozen()) +
+                                                        kCopyOutTraffic * out.parameters,
+                                                    kGatherLaunches)});
         out.join = build_.kernels(
             {memory_bound("join of gradients", kJoinTraffic * out.trained, kJoinLaunches)});
         return out;
@@ -77,8 +80,10 @@ class Sharded : public ClusterStep {
     double part(double all) const { return std::ceil(all / static_cast<double>(group_.gpus)); }
 
     void declare_memory() {
-        const auto [all, trained] = all_elements();
-        build_.on_device("fp32 parameters", Kind::weights, kFp32 * part(all));
+        const Parameters all = all_elements();
+        const double trained = all.trained;
+        build_.on_device("fp32 parameters", Kind::weights, kFp32 * part(trained));
+        build_.on_device("bf16 frozen parameters", Kind::weights, kBf16 * part(all.frozen()));
         build_.on_device("fp32 moments", Kind::optimizer_state, 2 * kFp32 * part(trained));
         const auto gradient = [&](double parameters) {
             return build_.device_buffer("fp32 gradient", Kind::gradients, kFp32 * part(parameters));
@@ -116,9 +121,8 @@ class Sharded : public ClusterStep {
         gather(0, before_);
     }
     void begin_backward() {
-        const double head =
-            head_bytes(model_) + (model_.tied_embeddings ? embedding_bytes(model_) : 0);
-        head_gradient_ = build_.device_buffer("head's gradient", Kind::gradients, head);
+        head_gradient_ =
+            build_.device_buffer("head's gradient", Kind::gradients, head_gradient_bytes());
         reduced_ = -1;
         gather(layers_ - 1, last_);
     }
@@ -166,7 +170,7 @@ class Sharded : public ClusterStep {
         const auto kernel = [&](const char* name, double traffic) {
             return gpu_operation(
                 {build_.kernels({memory_bound(name, traffic / kMultiTensorShareFp32 * shard,
-                                              parameter_tensors(model_))})},
+                                              trained_tensors())})},
                 shard_gradients_);
         };
         const OperationId norm =

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/specs/model/adapters.h"
+
 namespace sluice {
 namespace {
 
@@ -27,6 +29,11 @@ constexpr double kCheckpointForward = 118, kCheckpointBackward = 149;
 constexpr double kLogitForward = 10, kLogitBackward = 12;
 // Then the gradient of the bf16 logits, and the table's gradient at the same time.
 constexpr double kLogitGradient = kBf16;
+// In eighths (torchtune's CEWithChunkedOutputLoss). Forward: bf16 and log-softmax of all, fp32 of
+// an eighth. Backward: log-softmax, then the bf16 gradient, of all, and two in fp32 of an eighth.
+constexpr double kEighths = 8;
+constexpr double kChunkedForward = kBf16 + kFp32 + kFp32 / kEighths;
+constexpr double kChunkedBackward = kFp32 + 2 * kFp32 / kEighths;
 
 }  // namespace
 
@@ -197,8 +204,43 @@ void PyTorchStep::pass() {
     module(OperationKind::backward, layers_, loss_backward());
     for (int layer = layers_ - 1; layer >= 0; --layer)
         module(OperationKind::backward, layer, backward(layer));
-    module(OperationKind::embedding_backward, kEmbeddingLayer,
-           gpu_operation({embedding_backward_}, {gradient_}));
+    if (!adapts())
+        module(OperationKind::embedding_backward, kEmbeddingLayer,
+               gpu_operation({embedding_backward_}, {gradient_}));
+}
+
+PyTorchStep::Parameters PyTorchStep::elements(int layer) const {
+    if (layer == kEmbeddingLayer) {
+        const auto root =
+            static_cast<double>(embedding_parameters(model_) + head_parameters(model_));
+        return {root, adapts() ? 0 : root};
+    }
+    const double own = parameters_of_layer(model_, layer);
+    const auto adapters = static_cast<double>(
+        adapter_parameters(model_, model_.layer(layer), training_.adapter_rank));
+    return {own + adapters, adapts() ? adapters : own};
+}
+
+PyTorchStep::Parameters PyTorchStep::all_elements() const {
+    Parameters sum = elements(kEmbeddingLayer);
+    for (int layer = 0; layer < layers_; ++layer) {
+        sum.all += elements(layer).all;
+        sum.trained += elements(layer).trained;
+    }
+    return sum;
+}
+
+std::int64_t PyTorchStep::trained_tensors(int layer) const {
+    if (layer == kEmbeddingLayer)
+        return adapts() ? 0 : static_cast<std::int64_t>(root_tensors(model_).size());
+    return adapts() ? adapter_tensors(model_, model_.layer(layer))
+                    : static_cast<std::int64_t>(tensors_of(layer).size());
+}
+
+std::int64_t PyTorchStep::trained_tensors() const {
+    std::int64_t sum = trained_tensors(kEmbeddingLayer);
+    for (int layer = 0; layer < layers_; ++layer) sum += trained_tensors(layer);
+    return sum;
 }
 
 void PyTorchStep::declare_kernels() {
@@ -211,8 +253,24 @@ void PyTorchStep::declare_kernels() {
     const double input = input_bytes(model_, pass_);
     embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
     embedding_backward_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
-    loss_ = build_.kernels(whole_loss_forward_kernels(model_, block, kStyle));
-    loss_backward_ = build_.kernels(whole_loss_backward_kernels(model_, block, kStyle));
+    // A checkpoint in the manner of peft makes the first layer's input need a gradient.
+    first_backward_ = kinds_[kind_of(model_, 0)].backward;
+    if (adapts() && keeps_all(0))
+        first_backward_ =
+            build_.kernels(first_backward_kernels(model_, model_.layer(0), block, kStyle, rank));
+    declare_loss_kernels();
+}
+
+void PyTorchStep::declare_loss_kernels() {
+    const TokenBlock block = pass_.batch_block();
+    if (pass_.loss == LossKernel::fused) {
+        loss_ = build_.kernels(fused_loss_forward_kernels(model_, block, kStyle, adapts()));
+        loss_backward_ = build_.kernels(fused_loss_backward_kernels(model_, block, kStyle));
+    } else {
+        loss_ = build_.kernels(whole_loss_forward_kernels(model_, block, kStyle));
+        loss_backward_ =
+            build_.kernels(whole_loss_backward_kernels(model_, block, kStyle, adapts()));
+    }
 }
 
 void PyTorchStep::declare_buffers() {
@@ -251,31 +309,53 @@ Operation PyTorchStep::forward(int layer) {
     return work;
 }
 
+double PyTorchStep::loss_forward_bytes() const {
+    const double words = static_cast<double>(model_.vocabulary);
+    switch (pass_.loss) {
+        case LossKernel::whole:
+            return tokens(pass_) * (words * kLogitForward);
+        case LossKernel::chunked:
+            return tokens(pass_) * words * kChunkedForward;
+        case LossKernel::fused:
+            break;
+    }
+    // A chunk's bf16 logits, the gradient of all hidden states, and the head's sum and addend.
+    const auto rows =
+        static_cast<double>(fused_loss_chunk(model_, static_cast<std::int64_t>(tokens(pass_))));
+    return rows * words * kBf16 + input_bytes(model_, pass_) +
+           (adapts() ? 0 : 2 * table_bytes(model_));
+}
+
+double PyTorchStep::loss_backward_bytes() const {
+    const double table = adapts() ? 0 : table_bytes(model_);
+    if (pass_.loss == LossKernel::fused) return input_bytes(model_, pass_) + table;
+    const double words = static_cast<double>(model_.vocabulary);
+    const double first = pass_.loss == LossKernel::whole ? kLogitBackward : kChunkedBackward;
+    return std::max(tokens(pass_) * (words * first),
+                    tokens(pass_) * (words * kLogitGradient) + table);
+}
+
 Operation PyTorchStep::loss() {
-    const double logits = static_cast<double>(model_.vocabulary) * kLogitForward;
-    return gpu_operation(
-        {loss_}, {last_, build_.device_buffer("logits", Kind::loss, tokens(pass_) * logits)});
+    return gpu_operation({loss_},
+                         {last_, build_.device_buffer("logits", Kind::loss, loss_forward_bytes())});
 }
 
 Operation PyTorchStep::loss_backward() {
-    const double words = static_cast<double>(model_.vocabulary);
-    const double logits = std::max(tokens(pass_) * (words * kLogitBackward),
-                                   tokens(pass_) * (words * kLogitGradient) + table_bytes(model_));
-    return gpu_operation(
-        {loss_backward_},
-        {last_, build_.device_buffer("logits and their gradients", Kind::loss, logits)});
+    return gpu_operation({loss_backward_},
+                         {last_, build_.device_buffer("logits and their gradients", Kind::loss,
+                                                      loss_backward_bytes())});
 }
 
 Operation PyTorchStep::backward(int layer) {
     const auto index = static_cast<std::size_t>(layer);
     const SavedBytes bytes = saved_bytes_per_token(model_, model_.layer(layer));
     const LayerKernels& own = kinds_[kind_of(model_, layer)];
+    const std::int32_t kernels = layer == 0 ? first_backward_ : own.backward;
     Operation work = gpu_operation(
-        {own.backward},
-        {inputs_[index], gradient_,
-         activations("backward of a layer",
-                     bytes.backward_temporary + (keeps_all(layer) ? 0 : bytes.saved))});
-    work.eager_operations = eager_operations(kBackwardOperations, own.backward);
+        {kernels}, {inputs_[index], gradient_,
+                    activations("backward of a layer",
+                                bytes.backward_temporary + (keeps_all(layer) ? 0 : bytes.saved))});
+    work.eager_operations = eager_operations(kBackwardOperations, kernels);
     if (keeps_all(layer)) return also_using(std::move(work), {saved_[index]});
     work.eager_operations +=
         eager_operations(kForwardOperations, own.forward) + kCheckpointBackward;

@@ -140,8 +140,8 @@ class MicroBatchStep {
     std::int64_t micro_batch_ = 0;
 };
 
-/// The step of a model as in torch.nn: RMSNorm in one kernel, flash attention, all logits at once
-/// and their cross-entropy in fp32. With Recompute::full each layer is in torch.utils.checkpoint. A
+/// The step of a model as in torch.nn: RMSNorm in one kernel, flash attention, a loss of the asked
+/// kind. With Recompute::full each layer is in torch.utils.checkpoint. A
 /// system defines where parameters, gradients and states are.
 class PyTorchStep : public MicroBatchStep {
   protected:
@@ -155,18 +155,37 @@ class PyTorchStep : public MicroBatchStep {
     /// is layers_.
     virtual void module(OperationKind kind, int layer, Operation work) = 0;
     void pass() override;
+    /// With adapters these alone are trained.
+    bool adapts() const { return training_.adapter_rank > 0; }
+    /// Elements of a layer, or of all outside layers; with adapters only `trained` ones change.
+    struct Parameters {
+        double all = 0, trained = 0;
+        double frozen() const { return all - trained; }
+    };
+    Parameters elements(int layer) const;
+    Parameters all_elements() const;
+    /// Parameter tensors that are trained: of a layer, or of all outside layers; of the model.
+    std::int64_t trained_tensors(int layer) const;
+    std::int64_t trained_tensors() const;
+    /// The head's gradient, and the table's that is tied to it.
+    double head_gradient_bytes() const {
+        if (adapts()) return 0;
+        return head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0);
+    }
     /// Gradients in bf16 of a layer's parameters, or the embedding's.
     BufferId module_gradients(int layer) {
-        return is_layer(layer) ? build_.device_buffer("a layer's gradients", Kind::gradients,
-                                                      layer_bytes(layer))
-                               : build_.device_buffer("embedding's gradient", Kind::gradients,
-                                                      embedding_bytes(model_));
+        if (!is_layer(layer))
+            return build_.device_buffer("embedding's gradient", Kind::gradients,
+                                        adapts() ? 0 : embedding_bytes(model_));
+        return build_.device_buffer("a layer's gradients", Kind::gradients,
+                                    kBf16 * elements(layer).trained);
     }
 
   private:
     struct LayerKernels {
         std::int32_t forward, backward;
     };
+    void declare_loss_kernels();
     void declare_kernels();
     void declare_buffers();
     Operation forward(int layer);
@@ -178,13 +197,17 @@ class PyTorchStep : public MicroBatchStep {
     }
     BufferId activations(std::string name, double bytes_per_token);
     double eager_operations(double of_a_launch, std::int32_t kernels) const;
+    /// Logits, their gradients and what else the loss keeps.
+    double loss_forward_bytes() const;
+    double loss_backward_bytes() const;
 
     std::vector<LayerKernels> kinds_;
     std::int32_t embedding_ = 0, embedding_backward_ = 0, loss_ = 0, loss_backward_ = 0;
-    std::vector<BufferId> inputs_;  ///< of each layer
-    std::vector<BufferId> saved_;   ///< of each layer that recomputes nothing
-    BufferId last_ = 0;             ///< the last layer's output, before and after the norm
-    BufferId gradient_ = 0;         ///< of the hidden state
+    std::int32_t first_backward_ = 0;  ///< of the first layer, where that differs from its kind's
+    std::vector<BufferId> inputs_;     ///< of each layer
+    std::vector<BufferId> saved_;      ///< of each layer that recomputes nothing
+    BufferId last_ = 0;                ///< the last layer's output, before and after the norm
+    BufferId gradient_ = 0;            ///< of the hidden state
 };
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // Everything in device memory, as in a plain PyTorch loop for a model that fits (from reading torch
 // 2.11.0: torch/optim/adamw.py, torch/nn/utils/clip_grad.py, torch/utils/checkpoint.py).
-// Parameters, gradients and moments are bf16, 8 bytes a parameter. One step: forward, loss and
+// Parameters, gradients and moments are bf16, 8 bytes a parameter; what adapters freeze has no
+// gradients and moments. One step: forward, loss and
 // backward of each micro-batch (the first gradients are kept, and autograd adds the others to them:
 // torch/csrc/autograd/functions/accumulate_grad.h); clip_grad_norm_ (one pass for the norm, one to
 // scale); AdamW(fused=True), or its default, which keeps a list of temporaries of the parameters'
@@ -48,6 +49,7 @@ class Resident : public PyTorchStep {
     }
     /// A later micro-batch's gradient is added to the earlier sum.
     void sum_gradient(Operation& work, const Gradient& gradient) {
+        if (gradient.bytes <= 0) return;  // of what is frozen
         auto [sum, is_new] = sums_.try_emplace({gradient.bytes, gradient.tensors}, 0);
         if (is_new)
             sum->second = build_.kernels(
@@ -57,18 +59,18 @@ class Resident : public PyTorchStep {
     }
 
     void declare() override {
-        const double all = all_parameters(model_);
-        build_.on_device("bf16 parameters", Kind::weights, kBf16 * all);
-        build_.on_device("bf16 moments", Kind::optimizer_state, 2 * kBf16 * all);
-        const auto gradient = [&](double bytes, std::size_t tensors) {
+        const Parameters all = all_elements();
+        build_.on_device("bf16 parameters", Kind::weights, kBf16 * all.all);
+        build_.on_device("bf16 moments", Kind::optimizer_state, 2 * kBf16 * all.trained);
+        const auto gradient = [&](double bytes, std::int64_t tensors) {
             return Gradient{build_.device_buffer("bf16 gradient", Kind::gradients, bytes), bytes,
-                            static_cast<std::int64_t>(tensors)};
+                            tensors};
         };
-        head_gradient_ =
-            gradient(head_bytes(model_) + (model_.tied_embeddings ? table_bytes(model_) : 0), 1);
+        head_gradient_ = gradient(head_gradient_bytes(), 1);
         for (int layer = 0; layer < layers_; ++layer)
-            layer_gradients_.push_back(gradient(layer_bytes(layer), tensors_of(layer).size()));
-        embedding_gradient_ = gradient(embedding_bytes(model_), 1);
+            layer_gradients_.push_back(
+                gradient(kBf16 * elements(layer).trained, trained_tensors(layer)));
+        embedding_gradient_ = gradient(adapts() ? 0 : embedding_bytes(model_), 1);
         declare_processes(machine_, 1, build_);
     }
 
@@ -81,8 +83,8 @@ class Resident : public PyTorchStep {
     }
 
     void optimize() override {
-        const double all = all_parameters(model_);
-        const std::int64_t tensors = parameter_tensors(model_);
+        const double all = all_elements().trained;
+        const std::int64_t tensors = trained_tensors();
         const auto kernel = [&](const char* name, double traffic) {
             const double as_copied = traffic / kMultiTensorShare * all;
             return gpu_operation({build_.kernels({memory_bound(name, as_copied, tensors)})},
@@ -121,7 +123,7 @@ ScheduleRecord resident_schedule() {
             "and has no fp32 states.",
         .measured_system = "resident",
         .plan = plan_of<Resident>,
-        .options = {"recompute", "adam", "attention"},
+        .options = {"recompute", "adam", "attention", "loss", "adapter_rank"},
         .program = {.name = "PyTorch",
                     .gpu_makers = {"NVIDIA", "AMD", "Apple"},
                     .source = "torch 2.11.0; AMD: logs of an MI355X, "

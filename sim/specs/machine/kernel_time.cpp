@@ -82,11 +82,12 @@ double busy_share(double multiprocessors, std::int64_t m, std::int64_t n, std::i
 }
 
 Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style) {
-    if (const auto id = measured_table(gpu, kernel, style)) return measured_time(gpu, kernel, *id);
+    if (const auto id = measured_table(gpu, kernel, style))
+        return measured_time(gpu, kernel, *id) + work_time(gpu, kernel);
     const Seconds launches = gpu.launch * static_cast<double>(kernel.launches);
     switch (kernel.kind) {
         case KernelKind::gemm:
-            return gemm_time(gpu, kernel);
+            return gemm_time(gpu, kernel) + work_time(gpu, kernel);
         case KernelKind::attention_forward:
         case KernelKind::attention_backward:
             return launches + attention_time(gpu, kernel, style);

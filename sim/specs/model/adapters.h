@@ -11,15 +11,19 @@ namespace sluice {
 /// none (`experts_are_stacked`).
 std::int64_t adapter_parameters(const ModelSpec& model, const LayerSpec& layer, std::int64_t rank);
 
+/// Tensors of a layer's adapters: an A and a B of each linear layer, as a PyTorch module has them.
+std::int64_t adapter_tensors(const ModelSpec& model, const LayerSpec& layer);
+
 /// Linear layers of a dense layer, each with an A and a B.
 std::int64_t adapted_modules(const LayerSpec& layer);
 
 /// Linear layers of the same shape that take rows of x together: (rows, n) = (rows, k) (k, n).
 struct AdaptedLinear {
     std::int64_t rows = 0, n = 0, k = 0;
-    std::int64_t parts = 1;  ///< modules that share the output's n columns, such as q, k and v
-    std::int64_t count = 1;  ///< independent ones (experts)
-    bool added = false;      ///< to another matrix, of (rows, n)
+    std::int64_t parts = 1;     ///< modules that share the output's n columns, such as q, k and v
+    std::int64_t count = 1;     ///< independent ones (experts)
+    bool added = false;         ///< to another matrix, of (rows, n)
+    bool trained_below = true;  ///< x needs a gradient
 };
 
 /// Products of the adapters of linear layers, before that of these: in peft two small ones a

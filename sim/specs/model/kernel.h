@@ -48,7 +48,7 @@ struct Kernel {
     std::int64_t launches = 1;           ///< kernels launched on the device for this work
     Flops flops = 0;
     double bytes = 0;        ///< device memory read and written
-    double work_bytes = 0;   ///< memory-bound: what it takes longer than its bytes, as bytes that a
+    double work_bytes = 0;   ///< not attention: what it takes longer than else, as bytes that a
                              ///< copy on the H200 moves in that time
     double added_bytes = 0;  ///< gemm: the part of them for the added matrix
 };

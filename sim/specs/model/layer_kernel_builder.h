@@ -68,6 +68,16 @@ class LayerKernels {
             linear_backward({tokens_, n, k, parts_of_projection()}, Known::nothing, Known::largest);
         });
     }
+    /// Gradients of adapters alone: nothing is trained below.
+    void first_projections_backward() {
+        each_projection([this](const char*, std::int64_t n, std::int64_t k) {
+            append_adapter_backward(kernels_,
+                                    {tokens_, n, k, parts_of_projection(), 1, false, k != hidden_},
+                                    adapter_rank_, style_);
+            if (k != hidden_)
+                products_.backward(kernels_, gemm("", GemmRole::forward, tokens_, n, k));
+        });
+    }
     /// Rotary embedding of q and k, and their norms if there are any: one pass each. Learned
     /// positions are added to the token rows instead.
     void rotary() {

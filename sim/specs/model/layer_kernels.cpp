@@ -41,6 +41,17 @@ KernelList forward_without(Recompute kept, LayerKernels k) {
     return k.take();
 }
 
+/// From the gradient of the layer's output to those of q, k and v.
+void append_backward_to_projections(LayerKernels& k) {
+    if (k.norms() > 2) k.norm_backward("norm backward");
+    k.feed_forward_backward();
+    k.norm_backward("norm backward");
+    if (k.norms() > 2) k.norm_backward("norm backward");
+    k.output_projection_backward();
+    k.add(attention_backward(k.attention()));
+    k.rotary_backward();
+}
+
 }  // namespace
 
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
@@ -80,15 +91,17 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
                             bool computed_again) {
     LayerKernels k(model, layer, block, style, precision, sums_gradients, adapter_rank,
                    computed_again);
-    if (k.norms() > 2) k.norm_backward("norm backward");
-    k.feed_forward_backward();
-    k.norm_backward("norm backward");
-    if (k.norms() > 2) k.norm_backward("norm backward");
-    k.output_projection_backward();
-    k.add(attention_backward(k.attention()));
-    k.rotary_backward();
+    append_backward_to_projections(k);
     k.projections_backward();
     k.norm_backward("norm backward");
+    return k.take();
+}
+
+KernelList first_backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                  KernelStyle style, std::int64_t adapter_rank) {
+    LayerKernels k(model, layer, block, style, {}, false, adapter_rank);
+    append_backward_to_projections(k);
+    k.first_projections_backward();
     return k.take();
 }
 

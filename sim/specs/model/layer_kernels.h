@@ -81,6 +81,11 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
                             const ProductPrecision& precision = {}, std::int64_t adapter_rank = 0,
                             bool computed_again = false);
 
+/// Backward of the first layer with adapters, whose input needs no gradient: the embedding is
+/// frozen.
+KernelList first_backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
+                                  KernelStyle style, std::int64_t adapter_rank);
+
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
 /// the gradients only) without the cast of the output projection, which all chunks share. A
 /// `frozen` head has no gradient.
@@ -90,6 +95,16 @@ KernelList loss_kernels(const ModelSpec& model, TokenBlock block, std::int64_t c
 /// The same for a PyTorch model that computes all logits at once and their cross-entropy in fp32
 /// (`logits.float()`): the kernels of forward and of backward.
 KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
-KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
+KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style,
+                                       bool frozen = false);
+
+/// Tokens of a chunk of Liger's fused loss: as many as make the logits no larger than the hidden
+/// states of all tokens, to the next power of two (liger_kernel/ops/fused_linear_cross_entropy.py).
+std::int64_t fused_loss_chunk(const ModelSpec& model, std::int64_t tokens);
+/// Forward of that loss, which computes the gradients of hidden states and head, too. The final
+/// norm's backward is all that is left.
+KernelList fused_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style,
+                                      bool frozen = false);
+KernelList fused_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style);
 
 }  // namespace sluice

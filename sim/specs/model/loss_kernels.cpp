@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "sim/specs/model/elementwise_traffic.h"
 #include "sim/specs/model/layer_kernels.h"
@@ -73,14 +74,46 @@ KernelList whole_loss_forward_kernels(const ModelSpec& model, TokenBlock block, 
             memory_bound("cross-entropy in fp32", kFloatCrossEntropy * logits, 3)};
 }
 
-KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block,
-                                       KernelStyle style) {
+KernelList whole_loss_backward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style,
+                                       bool frozen) {
     const std::int64_t tokens = block.tokens(), words = model.vocabulary, hidden = model.hidden;
     const double logits = static_cast<double>(tokens) * static_cast<double>(words);
-    return {memory_bound("cross-entropy in fp32 backward", kFloatCrossEntropyBackward * logits, 3),
-            gemm("weight gradient", GemmRole::weight_gradient, words, hidden, tokens),
-            gemm("input gradient", GemmRole::input_gradient, tokens, hidden, words),
-            norm_backward(elementwise_traffic(style), tokens, hidden)};
+    KernelList out = {
+        memory_bound("cross-entropy in fp32 backward", kFloatCrossEntropyBackward * logits, 3)};
+    if (!frozen)
+        out.push_back(gemm("weight gradient", GemmRole::weight_gradient, words, hidden, tokens));
+    out.push_back(gemm("input gradient", GemmRole::input_gradient, tokens, hidden, words));
+    out.push_back(norm_backward(elementwise_traffic(style), tokens, hidden));
+    return out;
+}
+
+std::int64_t fused_loss_chunk(const ModelSpec& model, std::int64_t tokens) {
+    const std::int64_t chunks = (model.vocabulary + model.hidden - 1) / model.hidden;
+    const auto rows = static_cast<std::uint64_t>((tokens + chunks - 1) / chunks);
+    return static_cast<std::int64_t>(std::bit_ceil(rows));
+}
+
+KernelList fused_loss_forward_kernels(const ModelSpec& model, TokenBlock block, KernelStyle style,
+                                      bool frozen) {
+    const std::int64_t tokens = block.tokens(), words = model.vocabulary, hidden = model.hidden;
+    const std::int64_t chunk = fused_loss_chunk(model, tokens);
+    KernelList out = {norm(elementwise_traffic(style), tokens, hidden)};
+    for (std::int64_t done = 0; done < tokens; done += chunk) {
+        const std::int64_t rows = std::min(chunk, tokens - done);
+        out.push_back(gemm("logits", GemmRole::forward, rows, words, hidden));
+        // Its Triton kernel overwrites the logits with their gradient, as the trainer's does.
+        out.push_back(cross_entropy(kFusedTraffic, rows, words));
+        out.push_back(gemm("input gradient", GemmRole::input_gradient, rows, hidden, words));
+        if (!frozen)
+            out.push_back(with_addend(
+                gemm("weight gradient", GemmRole::weight_gradient, words, hidden, rows)));
+    }
+    return out;
+}
+
+KernelList fused_loss_backward_kernels(const ModelSpec& model, TokenBlock block,
+                                       KernelStyle style) {
+    return {norm_backward(elementwise_traffic(style), block.tokens(), model.hidden)};
 }
 
 }  // namespace sluice

@@ -104,6 +104,14 @@ std::vector<Option> shared_options() {
         choice_option<&T::adam>(system, "adam",
                                 {{"fused", AdamKernel::fused}, {"foreach", AdamKernel::foreach}},
                                 "kernels of PyTorch's Adam: fused, or its default, foreach"),
+        choice_option<&T::loss>(
+            system, "loss",
+            {{"whole", LossKernel::whole},
+             {"chunked", LossKernel::chunked},
+             {"fused", LossKernel::fused}},
+            "logits of PyTorch systems that are in memory at once: all, ...",
+            "logits of PyTorch systems that are in memory at once: all in fp32, an eighth in fp32 "
+            "(torchtune's chunked loss), or a chunk with its gradients (Liger, Unsloth)"),
         number_option<&T::state_bytes>(
             task, "state_bytes", "bytes a parameter", kStatePrecisions.back().bytes,
             kStatePrecisions.front().bytes,

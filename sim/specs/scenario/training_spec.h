@@ -23,6 +23,10 @@ class JsonObject;
 
 /// How PyTorch's Adam runs: as one kernel, or by default as one list kernel an operation.
 enum class AdamKernel : std::uint8_t { fused, foreach };
+/// How a PyTorch system computes logits and their cross-entropy: all at once in fp32; fp32 of an
+/// eighth at a time, as torchtune's CEWithChunkedOutputLoss; or chunk by chunk with their
+/// gradients, as Liger's and Unsloth's fused losses.
+enum class LossKernel : std::uint8_t { whole, chunked, fused };
 enum class CheckpointPlacement : std::uint8_t { device, host };
 /// Inputs of every layer, or of every second one, from which the layer before the others computes
 /// theirs again.
@@ -44,6 +48,7 @@ struct TrainingSpec {
     Schedule schedule = {};               ///< ours, or another system's for comparison
     std::int64_t gpus = 1;                ///< that train together
     AdamKernel adam = AdamKernel::fused;  ///< of PyTorch
+    LossKernel loss = LossKernel::whole;  ///< of PyTorch
     std::int64_t batch = 8;               ///< sequences a step, of all GPUs
     std::int64_t micro_batch = 0;   ///< sequences that pass a layer together; 0: those of a pass
     std::int64_t passes = 1;        ///< over the model in a step, each over its part of the batch
