@@ -74,6 +74,33 @@ TEST_CASE("resident: at the loss's backward, weights, moments, checkpoints and t
     CHECK(at(peak, MemoryKind::workspace) == 2 * 32 * kMiB);
 }
 
+TEST_CASE("resident: adapters alone have gradients and moments, logits the loss's form", "[plan]") {
+    TrainingSpec training = training_of(Schedule("resident"));
+    training.adapter_rank = 4;
+    const ModelSpec model = parse_generic_model(kShape);
+    const auto peak = [&](LossKernel loss) {
+        training.loss = loss;
+        return peak_of(
+            plan_step(model, resolve_machine(read_machine_profile("h200-sxm-pcie5")), training),
+            Tier::device);
+    };
+    const Peak whole = peak(LossKernel::whole);
+    // q, k and v from 512, output, gate and up, down.
+    constexpr double kAdapters =
+        4.0 * 4 * ((512 + 512) + 2 * (128 + 512) + (512 + 512) + 3 * (1024 + 512));
+    CHECK(at(whole, MemoryKind::weights) ==
+          Approx(2 * (static_cast<double>(total_parameters(model)) + kAdapters)));
+    CHECK(at(whole, MemoryKind::optimizer_state) == Approx(4 * kAdapters));
+    CHECK(at(whole, MemoryKind::gradients) == 0);
+    CHECK(at(whole, MemoryKind::loss) == Approx(kTokens * 16'000 * 12));
+    // bf16 and log-softmax of all, fp32 of an eighth.
+    CHECK(at(peak(LossKernel::chunked), MemoryKind::loss) == Approx(kTokens * 16'000 * 6.5));
+    // Fused: 16 tokens at a time, so that a layer's backward needs more.
+    const Peak fused = peak(LossKernel::fused);
+    CHECK(at(fused, MemoryKind::loss) == 0);
+    CHECK(fused.bytes < whole.bytes - kTokens * 16'000 * 10);
+}
+
 TEST_CASE("resident: without recomputation, each layer keeps what autograd saves", "[plan]") {
     const Peak full = peak_of(plan_of(Schedule("resident"), kShape), Tier::device);
     const Peak none = peak_of(plan_of(Schedule("resident"), kShape, Recompute::none), Tier::device);

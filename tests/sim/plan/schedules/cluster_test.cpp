@@ -74,6 +74,22 @@ TEST_CASE("cluster: fully sharded, each GPU has an eighth of fp32 parameters and
           Approx(8 * parameters() / 8).epsilon(1e-6));
 }
 
+TEST_CASE("cluster: frozen parameters stay in bf16, adapters alone have states and are reduced",
+          "[plan]") {
+    TrainingSpec training = training_of(8, Sharding::full);
+    training.adapter_rank = 4;
+    const StepPlan plan = plan_of(training);
+    // q, k and v from 512, output, gate and up, down.
+    constexpr double kAdapters =
+        4.0 * 4 * ((512 + 512) + 2 * (128 + 512) + (512 + 512) + 3 * (1024 + 512));
+    CHECK(standing(plan, MemoryKind::weights) ==
+          Approx((2 * parameters() + 4 * kAdapters) / 8).epsilon(1e-6));
+    CHECK(standing(plan, MemoryKind::optimizer_state) == Approx(8 * kAdapters / 8));
+    CHECK(sent(plan, Collective::reduce_scatter) == Approx(4 * kAdapters * 7 / 8));
+    CHECK(sent(plan, Collective::all_gather) ==
+          Approx(7.0 / 8 * 2 * (parameters() + layers() + 2 * kAdapters)).epsilon(0.05));
+}
+
 TEST_CASE("cluster: replicated, 18 bytes a parameter; with states sharded 6 and 12 over n",
           "[plan]") {
     for (const auto& [sharding, states] :

@@ -63,6 +63,36 @@ TEST_CASE(
     CHECK(backward(kRank) - backward(0) / 2 == Approx(2 * adapters));
 }
 
+TEST_CASE("adapters: nothing below the first layer's projections needs a gradient") {
+    const ModelSpec model = read_model("qwen2.5-7b");
+    const LayerSpec& layer = model.layer(0);
+    constexpr std::int64_t kRank = 8;
+    const double all = product_flops(
+        backward_kernels(model, layer, kAdaptedBlock, KernelStyle::plain, false, {}, kRank));
+    const double first = product_flops(
+        first_backward_kernels(model, layer, kAdaptedBlock, KernelStyle::plain, kRank));
+    // dy W of q, k and v, and of their three adapters' A.
+    constexpr double kHidden = 3584, kProjections = 3584 + 2 * 512;
+    CHECK(all - first == Approx(2.0 * 1024 * kHidden * (kProjections + 3 * kRank)));
+    CHECK(adapter_tensors(model, layer) == 2 * 7);
+}
+
+TEST_CASE("losses: a frozen head has no gradient; fused, each chunk's logits are its gradients") {
+    const ModelSpec model = read_model("llama-3.1-8b");
+    const TokenBlock block{8, 1024, 0};
+    const double product = 2.0 * 8192 * 4096 * 128256;
+    const auto flops = [&](bool frozen) {
+        return product_flops(whole_loss_backward_kernels(model, block, KernelStyle::plain, frozen));
+    };
+    CHECK(flops(false) == Approx(2 * product));
+    CHECK(flops(true) == Approx(product));
+    // 32 chunks of 4,096 words; 256 tokens each.
+    CHECK(fused_loss_chunk(model, block.tokens()) == 256);
+    const KernelList fused = fused_loss_forward_kernels(model, block, KernelStyle::plain, true);
+    CHECK(product_flops(fused) == Approx(2 * product));
+    CHECK(std::ranges::count(fused, 256, &Kernel::m) == 2 * 32);
+}
+
 TEST_CASE("experts in turn: the same products, one expert after another") {
     const ModelSpec model = read_model("qwen3-30b-a3b");
     const LayerSpec& layer = model.layer(0);
