@@ -108,7 +108,7 @@ TEST_CASE("compare: systems that train all weights are not ranked beside adapter
     const auto out = nlohmann::json::parse(result.output)["comparisons"][0];
     std::set<std::string> systems;
     for (const auto& one : out["systems"]) systems.insert(one["system"].get<std::string>());
-    CHECK(systems == std::set<std::string>{"2 x h200-sxm-pcie5", "streamed"});
+    CHECK(systems == std::set<std::string>{"2 x h200-sxm-pcie5", "resident", "streamed"});
     CHECK_THAT(run(asked + "--cluster h200-sxm-pcie5:2").output,
                ContainsSubstring("not compared, since they train no adapters alone "
                                  "(--adapter-rank 16): megatrain, "));
