@@ -8,11 +8,9 @@
 #include "engine/kernels/kernels.h"
 #include "engine/layers/gradient_target.h"
 #include "engine/layers/workspace.h"
+#include "sim/specs/model/adapters.h"
 
 namespace sluice {
-
-/// Modules whose rows are one matrix, at most: q, k and v.
-inline constexpr int kMostModules = 3;
 
 /// The adapters of one matrix of LayerLayout.
 struct MatrixAdapters {

@@ -159,7 +159,7 @@ std::optional<Suggestion> least_host_memory(const ModelSpec& model, const Machin
                          fit.host().peak.bytes};
         return true;
     };
-    // In whole GB, as it is said.
+    // Capacities are whole GB, as the report prints them.
     const auto whole = [](double bytes) { return std::ceil(bytes / kGiga) * kGiga; };
     const auto now = static_cast<double>(machine.host.memory_capacity);
     const double most =

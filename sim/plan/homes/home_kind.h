@@ -77,7 +77,7 @@ HomeKind::Most layers_on_host(const ModelSpec& model, const TrainingSpec& traini
 
 /// The rule of homes that say when layers are updated.
 std::optional<Refusal> trains_layers(const TrainingSpec& training, const char* field);
-/// The same of those that need exact clipping.
+/// The rule of homes that need exact clipping.
 std::optional<Refusal> clips_exactly(const TrainingSpec& training, const char* field);
 
 /// Whether `index` is one of `chosen` that are evenly spread over `all`.

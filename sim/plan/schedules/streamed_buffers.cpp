@@ -233,7 +233,7 @@ class StreamedDeclaration {
         for (int section = 0; section < homes_.sections.count(); ++section) {
             const char* const name = section < head    ? "resident layers, weights and states"
                                      : section == head ? "resident head, weights and states"
-                                     : section == head + 1
+                                     : section == homes_.sections.embedding()
                                          ? "resident embedding, weights and states"
                                          : "adapters, weights and states";
             const bool trained = homes_.is_trained(section);
@@ -376,7 +376,7 @@ class StreamedDeclaration {
         if (t_.saves_half()) backward = std::max(backward, forward);
         const double scale = homes_.activation_scale();
         // scale x A^T of q, k and v, and its gradient; backward holds the former of all modules.
-        constexpr int kMostModules = 3, kTensors = 2;
+        constexpr int kTensors = 2;
         const double of_module =
             micro_batch_tokens(t_) * kBf16 * static_cast<double>(t_.adapter_rank);
         std::int64_t modules = 0;

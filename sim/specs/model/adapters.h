@@ -14,6 +14,9 @@ std::int64_t adapter_parameters(const ModelSpec& model, const LayerSpec& layer, 
 /// Tensors of a layer's adapters: an A and a B of each linear layer, as a PyTorch module has them.
 std::int64_t adapter_tensors(const ModelSpec& model, const LayerSpec& layer);
 
+/// Modules that one matrix serves, at most: q, k and v.
+inline constexpr int kMostModules = 3;
+
 /// Linear layers of a dense layer, each with an A and a B.
 std::int64_t adapted_modules(const LayerSpec& layer);
 

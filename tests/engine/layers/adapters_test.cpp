@@ -53,25 +53,14 @@ at::Tensor adapted(const std::string& name, const MatrixAdapters& of, const Leav
     return base.at(name) + kScale * at::cat(rows, 0);
 }
 
-struct AdaptedLayer {
-    DType type;
-    Recompute recompute;
-    std::int64_t micro_batches, chunk;
-};
-
-TrainingSpec adapted_training(const LayerCase& c, const AdaptedLayer& s) {
-    TrainingSpec t;
-    t.batch = s.micro_batches * c.sequences;
-    t.micro_batch = c.sequences;
-    t.sequence = c.sequence;
-    t.recompute = s.recompute;
-    t.feed_forward_chunk_tokens = s.chunk;
+TrainingSpec adapted_training(const LayerCase& c, const LayerSettings& s) {
+    TrainingSpec t = training_of(c, s);
     t.adapter_rank = kRank;
     return t;
 }
 
 /// As of a layer without adapters, whose products have more terms.
-Tolerance adapted_tolerance(const LayerCase& c, const AdaptedLayer& s, DType stored) {
+Tolerance adapted_tolerance(const LayerCase& c, const LayerSettings& s, DType stored) {
     if (s.type == DType::bf16)
         return {2 * kBf16Rounding + (stored == DType::bf16 ? kBf16Rounding : 0), 0.15};
     const double sums = fp32_error(4 * terms_of_forward(c.model, c.sequence) +
@@ -79,7 +68,7 @@ Tolerance adapted_tolerance(const LayerCase& c, const AdaptedLayer& s, DType sto
     return {sums + (stored == DType::bf16 ? kBf16Rounding : 0), sums};
 }
 
-void check_adapted(const LayerCase& c, const AdaptedLayer& s, Comparison& comparison) {
+void check_adapted(const LayerCase& c, const LayerSettings& s, Comparison& comparison) {
     const TrainingSpec training = adapted_training(c, s);
     const StreamedPlan plan = plan_streamed(c.model, MachineSpec{}, training);
     const TokenBlock block = training.micro_batch_block();

@@ -139,6 +139,24 @@ struct LayerCase {
     std::int64_t sequences, sequence;
 };
 
+/// Inputs of a layer's run in addition to its case.
+struct LayerSettings {
+    DType type;
+    Recompute recompute;
+    std::int64_t micro_batches;
+    std::int64_t chunk;  ///< tokens of the feed-forward at once; 0: all
+};
+
+inline TrainingSpec training_of(const LayerCase& c, const LayerSettings& s) {
+    TrainingSpec t;
+    t.batch = s.micro_batches * c.sequences;
+    t.micro_batch = c.sequences;
+    t.sequence = c.sequence;
+    t.recompute = s.recompute;
+    t.feed_forward_chunk_tokens = s.chunk;
+    return t;
+}
+
 inline LayerCase layer_case(const char* name, const char* shape, std::int64_t sequences,
                             std::int64_t sequence) {
     LayerCase c{name, parse_generic_model(std::string("layers=1,vocabulary=50,") + shape),

@@ -8,35 +8,17 @@ using namespace sluice;
 
 namespace {
 
-/// Inputs of a layer's run in addition to its case.
-struct Settings {
-    DType type;
-    Recompute recompute;
-    std::int64_t micro_batches;
-    std::int64_t chunk;  ///< tokens of the feed-forward at once; 0: all
-};
-
-TrainingSpec training_of(const LayerCase& c, const Settings& s) {
-    TrainingSpec t;
-    t.batch = s.micro_batches * c.sequences;
-    t.micro_batch = c.sequences;
-    t.sequence = c.sequence;
-    t.recompute = s.recompute;
-    t.feed_forward_chunk_tokens = s.chunk;
-    return t;
-}
-
 /// Weights are exact in bf16, so that fp32 differs by its sums: those of a token, forward and
 /// backward, and those of gradients over all tokens. In bf16 each of about ten tensors between
 /// input and result is rounded, which dwarfs that.
-Tolerance tolerance_of_layer(const LayerCase& c, const Settings& s) {
+Tolerance tolerance_of_layer(const LayerCase& c, const LayerSettings& s) {
     if (s.type == DType::bf16) return {2 * kBf16Rounding, 0.1};
     const double sums = fp32_error(3 * terms_of_forward(c.model, c.sequence) +
                                    s.micro_batches * c.sequences * c.sequence);
     return {sums, sums};
 }
 /// The same, where the result itself is rounded to bf16 once more.
-Tolerance tolerance_of_gradient(const LayerCase& c, const Settings& s, DType stored) {
+Tolerance tolerance_of_gradient(const LayerCase& c, const LayerSettings& s, DType stored) {
     Tolerance t = tolerance_of_layer(c, s);
     if (stored == DType::bf16) t.relative += kBf16Rounding;
     return t;
@@ -46,7 +28,7 @@ Tolerance tolerance_of_gradient(const LayerCase& c, const Settings& s, DType sto
 /// weights' gradients.
 class LayerCheck {
   public:
-    LayerCheck(const LayerCase& c, const Settings& s, Comparison& comparison)
+    LayerCheck(const LayerCase& c, const LayerSettings& s, Comparison& comparison)
         : case_(c),
           settings_(s),
           comparison_(comparison),
@@ -102,7 +84,7 @@ class LayerCheck {
     }
 
     const LayerCase& case_;
-    const Settings settings_;
+    const LayerSettings settings_;
     Comparison& comparison_;
     TrainingSpec training_;
     StreamedPlan plan_;

@@ -103,7 +103,7 @@ TEST_CASE("run setup: text is refused for a model with a tokenizer", "[train]") 
     CHECK_FALSE(refusal(text).empty());
 }
 
-TEST_CASE("run setup: weights are neither ignored nor trained and lost unless it is said",
+TEST_CASE("run setup: weights are ignored, or trained and lost, only if a flag says so",
           "[train]") {
     const TempFolder temp;
     TrainSettings settings;
