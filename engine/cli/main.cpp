@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 
+#include "engine/cli/downloads.h"
+#include "engine/cli/export.h"
 #include "engine/cli/recipe.h"
 #include "engine/cli/run_plan.h"
 #include "engine/cli/train_flags.h"
@@ -72,6 +74,10 @@ void check_training(const TrainingSpec& training, const TrainSettings& settings)
         throw InputError(fmt::format(
             "--schedule: sluice-train runs only {}; the other schedules are for predictions",
             Schedule()->name));
+    if (settings.fewer_tokens && training.adapter_rank > 0)
+        throw InputError(
+            "--resize-vocabulary is given with --adapter-rank, which would not train the new "
+            "tokens' embeddings; leave one of them out");
     if (settings.on_spike == OnSpike::skip && !training.updates_after_norm())
         throw InputError(fmt::format(
             "--on-spike skip is given with --clipping {}, which updates before the norm is known; "
@@ -79,9 +85,17 @@ void check_training(const TrainingSpec& training, const TrainSettings& settings)
             option_text(training, training_option("clipping"))));
 }
 
-int train(const TrainFlags& flags) {
+/// Where --resize-vocabulary makes more of them.
+std::optional<std::int64_t> tokens_before(PlannedModel model) {
+    if (!model.vocabulary) return std::nullopt;
+    model.vocabulary.reset();
+    return read_model(model).vocabulary;
+}
+
+int train(const TrainFlags& typed) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     explain_bus_errors();
+    const TrainFlags flags = with_downloads(typed);
     TrainSettings settings = with_rates(flags.settings, flags.given);
     settings.save_memory = read_save_memory(flags);
     if (settings.evaluate_only && settings.data.empty()) settings.data = settings.validation;
@@ -93,6 +107,7 @@ int train(const TrainFlags& flags) {
     refuse_latest("--model", named.model);
     if (settings.load) refuse_latest("--load", *settings.load);
     const ModelSpec model = read_model(named);
+    settings.fewer_tokens = tokens_before(named);
     settings.model = named.model;
     settings.model_files = settings.load.value_or(named.model);
     std::optional<RunCheckpoints> checkpoints;
@@ -149,9 +164,11 @@ int train(const TrainFlags& flags) {
 }  // namespace sluice
 
 int main(int argc, char** argv) {
+    if (argc > 1 && argv[1] == sluice::kExport) return sluice::run_export(argc, argv);
     const sluice::RunWords words = sluice::run_words(argc, argv);
     CLI::App app("Trains a language model from host memory, by the plan that sluice predicts.",
                  "sluice-train");
+    app.footer("sluice-train export --help: a model's folder for other programs");
     sluice::TrainFlags flags;
     sluice::add_model_flags(app, flags.scenario.given.model);
     sluice::add_run_flags(app, flags);

@@ -6,13 +6,14 @@ import array
 import json
 import os
 import pathlib
-import statistics
 import signal
 import sys
 
 from bad_input import BadInput, first_line, shortened
 from conversation import COLUMNS, conversation
 from held_out import HeldOut
+from jobs import MOST_JOBS, in_order, usual_jobs
+from lengths import lengths_words
 from packing import LONG, Packing
 from records import records
 from shown import shown
@@ -45,6 +46,7 @@ length = number_of(
 )
 seed = number_of(int, lambda value: True, "whole number")
 count = number_of(int, lambda value: value >= 0, "whole number from 0 on")
+jobs = number_of(int, lambda value: 1 <= value <= 1024, "whole number from 1 to 1024")
 
 
 class Parser(argparse.ArgumentParser):
@@ -68,8 +70,8 @@ def arguments(words=None):
         "(Alpaca); any other is one text"
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=lines, **path)
-    model = "model folder with the tokenizer and its chat template"
-    parser.add_argument("--model", required=True, metavar="FOLDER", help=model, **path)
+    model = "model with the tokenizer and its chat template: a folder, or a downloaded one of the Hub"
+    parser.add_argument("--model", required=True, metavar="MODEL", help=model, **path)
     out = "token file to write"
     parser.add_argument("--out", required=True, metavar="FILE.bin", help=out, **path)
     parser.add_argument(
@@ -106,6 +108,18 @@ def arguments(words=None):
         help="prints the first N documents, what is learned in green",
     )
     parser.add_argument(
+        "--resize-vocabulary",
+        type=length,
+        metavar="N",
+        help="tokens of the model, as for training, where the tokenizer has got new ones",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=jobs,
+        metavar="N",
+        help=f"processes that tokenize (default: one a CPU, at most {MOST_JOBS})",
+    )
+    parser.add_argument(
         "--seed", type=seed, default=0, help="draws the documents that are held out (default: 0)"
     )
     given = parser.parse_args(words)
@@ -138,27 +152,42 @@ class Skipped:
 
 
 def document_tokens(place, record, tokenizer):
+    """Or the BadInput that says why there are none."""
     if isinstance(record, BadInput):
-        raise record
+        return record
     try:
         return tokenizer.document(conversation(record))
     except BadInput as error:
-        raise BadInput(f"{place}: {error}") from None
+        return BadInput(f"{place}: {error}")
     except MemoryError:
         raise
     except Exception as error:  # a template is a program, which may fail in any way
-        raise BadInput(f"{place}: cannot be tokenized ({reason(error, record)})") from None
+        return BadInput(f"{place}: cannot be tokenized ({reason(error, record)})")
 
 
-def documents(path, tokenizer, skipped):
-    """(place, Tokens) of each document of the file."""
-    for place, record in records(path, COLUMNS):
-        try:
-            tokens = document_tokens(place, record, tokenizer)
-        except BadInput as error:
-            skipped.add(error)
-            continue
-        yield place, tokens
+def all_records(files):
+    """(place, record) of each record of the files."""
+    for path in files:
+        is_empty = True
+        for place, record in records(path, COLUMNS):
+            is_empty = False
+            yield place, record
+        if is_empty:
+            raise BadInput(f"{path}: holds no documents; write it again, or leave it out")
+
+
+def documents(given, tokenizer, skipped):
+    """(place, Tokens) of each document of the files."""
+
+    def work(item):
+        place, record = item
+        return place, document_tokens(place, record, tokenizer)
+
+    for place, tokens in in_order(work, all_records(given.files), given.jobs or usual_jobs()):
+        if isinstance(tokens, BadInput):
+            skipped.add(tokens)
+        else:
+            yield place, tokens
 
 
 def output_names(given):
@@ -184,21 +213,11 @@ def check_files(given, names):
         check_free(name)
 
 
-def lengths_words(lengths):
-    """How long documents are."""
-    ordered = sorted(lengths)
-    long = ordered[min(len(ordered) - 1, len(ordered) * 9 // 10)]
-    return (
-        f"a document has {statistics.median_low(ordered):,} tokens in the median, {long:,} at 90%, "
-        f"{ordered[-1]:,} at most"
-    )
-
-
 def prepare(given):
     """Sentences on the files that were written and the records that were left out."""
     names = output_names(given)
     check_files(given, names)
-    tokenizer = Tokenizer(given.model)
+    tokenizer = Tokenizer(given.model, given.resize_vocabulary)
     held_out = HeldOut(given.held_out, given.seed)
     skipped, lengths = Skipped(given.skip_bad), array.array("q")
     outputs = []
@@ -210,15 +229,11 @@ def prepare(given):
             Packing(output, given.seq, tokenizer.padding(), given.long or LONG[0])
             for output in outputs
         ]
-        for path in given.files:
-            before = len(lengths) + len(skipped.sentences)
-            for place, tokens in documents(path, tokenizer, skipped):
-                if len(lengths) < given.show:
-                    print(shown(place, tokens, tokenizer.used.decode, sys.stdout.isatty()))
-                lengths.append(len(tokens.ids))
-                packings[held_out.takes_next()].add(place, tokens)
-            if len(lengths) + len(skipped.sentences) == before:
-                raise BadInput(f"{path}: holds no documents; write it again, or leave it out")
+        for place, tokens in documents(given, tokenizer, skipped):
+            if len(lengths) < given.show:
+                print(shown(place, tokens, tokenizer.used.decode, sys.stdout.isatty()))
+            lengths.append(len(tokens.ids))
+            packings[held_out.takes_next()].add(place, tokens)
         outputs[0].left_out += len(skipped.sentences)
         for packing in packings:
             packing.finish()
@@ -231,7 +246,7 @@ def prepare(given):
         with signals_held():
             for output in outputs:
                 output.remove_partial()
-    return [*skipped.sentences, *map(str, outputs), lengths_words(lengths)]
+    return [*skipped.sentences, *map(str, outputs), *lengths_words(lengths, given.seq)]
 
 
 def stop(number, frame):

@@ -143,7 +143,8 @@ class TokenFile:
         if largest >= self.vocabulary:
             raise BadInput(
                 f"{place}: a token id is {largest}, expected less than the model's vocabulary of "
-                f"{self.vocabulary}; take the tokenizer of this model"
+                f"{self.vocabulary}; take the tokenizer of this model, or, if it has got new tokens, "
+                "give their number as --resize-vocabulary here and for training"
             )
         self.tokens += len(tokens.ids)
         self.learned += sum(tokens.learned)

@@ -174,7 +174,7 @@ void check_expected_model(const ExpectedStep& expected, const ModelSpec& model) 
     if (expected.parameters == total_parameters(model)) return;
     throw InputError(fmt::format(
         "--plan {}: is for {} with {} parameters, but --model has {}; predict with the same "
-        "--model, --layers and --untied",
+        "--model, --layers, --untied and --resize-vocabulary",
         expected.file, expected.model, expected.parameters, total_parameters(model)));
 }
 

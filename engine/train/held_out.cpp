@@ -21,6 +21,7 @@ HeldOut::HeldOut(const ModelSpec& model, const TrainingSpec& training,
     : every_(settings.validate_every), steps_(settings.steps) {
     TokenSource tokens =
         open_tokens(settings.validation, model.vocabulary, training.within_documents());
+    facts_ = data_facts(tokens, training.sequence);
     fingerprint_ = tokens.fingerprint() + tokens.documents_fingerprint();
     BatchSampler sampler(std::move(tokens), training.batch, training.sequence, settings.seed);
     std::int64_t counted = 0;

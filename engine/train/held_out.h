@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/data/batch_sampler.h"
+#include "engine/data/data_facts.h"
 #include "engine/run/streamed_step.h"
 #include "engine/train/run_settings.h"
 
@@ -24,6 +25,7 @@ class HeldOut {
     HeldOut(const ModelSpec& model, const TrainingSpec& training, const TrainSettings& settings);
 
     const std::string& fingerprint() const { return fingerprint_; }
+    const DataFacts& facts() const { return facts_; }
     bool is_due(std::int64_t step) const { return step % every_ == 0 || step == steps_; }
     /// The step before loss() names it as its next.
     const Batch& first() const { return batches_.front(); }
@@ -33,6 +35,7 @@ class HeldOut {
   private:
     std::int64_t every_, steps_;
     std::string fingerprint_;  ///< of the data
+    DataFacts facts_;
     std::vector<Batch> batches_;
 };
 

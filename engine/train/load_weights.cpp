@@ -75,22 +75,59 @@ void verify_weights(const Checkpoint& file, const std::vector<NamedTensor>& tens
     }
 }
 
-}  // namespace
-
-void check_weights(const std::string& path, const ModelSpec& model) {
-    constexpr std::size_t kTellsThemApart = 4096;  // load_weights() reads all, once
-    check_tied_projection(open_weights(path, model, named_tensors(model)), model, kTellsThemApart);
+/// The model as the file has it: perhaps of fewer tokens.
+ModelSpec model_of_file(const std::string& path, const ModelSpec& model,
+                        std::optional<std::int64_t> fewer_tokens) {
+    if (!fewer_tokens) return model;
+    const Checkpoint file = open_checkpoint(path);
+    const bool is_resized = file.has(kEmbedding) && !file.tensor(kEmbedding).shape.empty() &&
+                            file.tensor(kEmbedding).shape.front() == model.vocabulary;
+    ModelSpec out = model;
+    if (!is_resized) out.vocabulary = *fewer_tokens;
+    return out;
 }
 
-void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store) {
+/// The mean of a table's rows.
+std::vector<float> mean_row(const TensorView& table) {
+    const std::int64_t rows = table.shape.front(), columns = table.elements() / rows;
+    std::vector<double> sums(static_cast<std::size_t>(columns));
+    std::vector<float> row(static_cast<std::size_t>(columns));
+    for (std::int64_t i = 0; i < rows; ++i) {
+        read_as_fp32(table, i * columns, columns, row.data());
+        for (std::size_t k = 0; k < row.size(); ++k) sums[k] += row[k];
+    }
+    for (std::size_t k = 0; k < row.size(); ++k)
+        row[k] = static_cast<float>(sums[k] / static_cast<double>(rows));
+    return row;
+}
+
+}  // namespace
+
+void check_weights(const std::string& path, const ModelSpec& model,
+                   std::optional<std::int64_t> fewer_tokens) {
+    constexpr std::size_t kTellsThemApart = 4096;  // load_weights() reads all, once
+    const ModelSpec stored = model_of_file(path, model, fewer_tokens);
+    check_tied_projection(open_weights(path, stored, named_tensors(stored)), stored,
+                          kTellsThemApart);
+}
+
+void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store,
+                  std::optional<std::int64_t> fewer_tokens) {
+    const ModelSpec stored = model_of_file(path, model, fewer_tokens);
     const std::vector<NamedTensor> tensors = named_tensors(model);
-    const Checkpoint file = open_weights(path, model, tensors);
-    check_tied_projection(file, model, std::string_view::npos);
+    const Checkpoint file = open_weights(path, stored, named_tensors(stored));
+    check_tied_projection(file, stored, std::string_view::npos);
     verify_weights(file, tensors);
     for (const NamedTensor& tensor : tensors) {
         const TensorView from = file.tensor(tensor.name);
+        const std::int64_t known = from.elements();
+        const std::vector<float> others =
+            known < tensor.elements() ? mean_row(from) : std::vector<float>();
         store.set_masters(tensor, [&](std::int64_t begin, std::int64_t count, float* out) {
-            read_as_fp32(from, begin, count, out);
+            const std::int64_t read = std::clamp<std::int64_t>(known - begin, 0, count);
+            if (read > 0) read_as_fp32(from, begin, read, out);
+            for (std::int64_t i = read; i < count; ++i)
+                out[i] = others[static_cast<std::size_t>((begin + i) % std::ssize(others))];
             check_numbers(from, begin, {out, static_cast<std::size_t>(count)});
         });
     }

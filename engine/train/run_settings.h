@@ -46,10 +46,12 @@ struct TrainSettings {
     std::string model_files;              ///< a folder or file whose tokenizer is kept
     std::optional<std::string> load;      ///< safetensors to start from
     bool random_weights = false;          ///< although `model` holds weights
-    std::optional<std::string> out;       ///< folder of checkpoints
-    bool discard = false;                 ///< without `out`, loaded weights are not to be kept
-    std::int64_t save_every = 0;          ///< steps between checkpoints; 0: only at the end
-    int keep = 2;                         ///< newest checkpoints that stay
+    /// The tokens of the model, and perhaps of `load`, where --resize-vocabulary makes more.
+    std::optional<std::int64_t> fewer_tokens;
+    std::optional<std::string> out;  ///< folder of checkpoints
+    bool discard = false;            ///< without `out`, loaded weights are not to be kept
+    std::int64_t save_every = 0;     ///< steps between checkpoints; 0: only at the end
+    int keep = 2;                    ///< newest checkpoints that stay
     /// Host memory for state that is to be written while it changes; 0: steps wait until a
     /// checkpoint is written; empty: what the plan leaves
     std::optional<Bytes> save_memory;

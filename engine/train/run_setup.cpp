@@ -60,7 +60,7 @@ std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
                 "with ./dev data --held-out 0.05",
                 *both));
     }
-    if (settings.load && !resumed) check_weights(*settings.load, model);
+    if (settings.load && !resumed) check_weights(*settings.load, model, settings.fewer_tokens);
     return data.windows_per_epoch();
 }
 

@@ -13,10 +13,16 @@ namespace {
 
 std::string thousands(std::int64_t number) { return format_thousands(static_cast<double>(number)); }
 
+std::string new_tokens_words(const ComingRun& run) {
+    if (!run.settings.fewer_tokens || *run.settings.fewer_tokens == run.vocabulary) return "";
+    return fmt::format("; embeddings of tokens from {} to {} are the mean of the others",
+                       thousands(*run.settings.fewer_tokens), thousands(run.vocabulary - 1));
+}
+
 std::string weights_words(const ComingRun& run) {
     if (run.continues_from)
         return fmt::format("continue from {}, with its optimizer state", *run.continues_from);
-    if (run.settings.load) return "loaded from " + *run.settings.load;
+    if (run.settings.load) return "loaded from " + *run.settings.load + new_tokens_words(run);
     return fmt::format("random, of seed {}", run.settings.seed);
 }
 

@@ -15,6 +15,7 @@ struct ComingRun {
     TrainSettings settings;
     TrainingSpec training;
     std::int64_t longest_sequence = 0;  ///< that the model was made for; 0: unknown
+    std::int64_t vocabulary = 0;        ///< the model's
     DataFacts data;
     std::optional<DataFacts> validation;
     bool fp32_activations = false;

@@ -178,7 +178,6 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
 /// Also the folder of these files: vLLM and SGLang read all *.safetensors beside the config as
 /// weights.
 constexpr const char* kOptimizer = "optimizer";
-constexpr const char* kAdapterConfigFile = "adapter_config.json";
 
 const char* weights_stem(const ParameterStore& store) {
     return store.has_adapters() ? "adapter_model" : "model";
@@ -289,9 +288,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
     remove_older_checkpoints(out, state.step, keep - 1, in_doubt);
 }
 
-namespace {
-
-void refuse_damage(const std::string& folder) {
+void verify_checkpoint(const std::string& folder) {
     const std::string path = path_in(folder, kChecksumsFile);
     try {
         verify_files(folder, parse_checksums(read_text_file(path), path));
@@ -300,7 +297,9 @@ void refuse_damage(const std::string& folder) {
     }
 }
 
-}  // namespace
+Checkpoint open_optimizer(const std::string& folder) {
+    return open_tensors(optimizer_folder(folder), kOptimizer);
+}
 
 std::optional<TrainingState> checkpoint_state(const std::string& out, std::int64_t step,
                                               const ModelSpec& model) {
@@ -328,7 +327,7 @@ TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store) {
     const std::string record = path_in(folder, kTrainingRecordFile);
     refuse_missing_record(record);
-    refuse_damage(folder);
+    verify_checkpoint(folder);
     TrainingState state = read_training_record(record, model);
     refuse_other_adapters(record, state, store);
     const std::vector<StoredTensor> weights = weight_tensors(store),

@@ -172,6 +172,13 @@ class DamagedCheckpoint : public InputError {
 TrainingState load_checkpoint(const std::string& folder, const ModelSpec& model,
                               ParameterStore& store);
 
+/// Throws DamagedCheckpoint if a file is missing or holds other bytes than were saved.
+void verify_checkpoint(const std::string& folder);
+/// The lower planes and moments of a checkpoint, optimizer_tensors(). Throws InputError.
+Checkpoint open_optimizer(const std::string& folder);
+
+/// Stands in place of config.json where adapters were trained.
+inline constexpr const char* kAdapterConfigFile = "adapter_config.json";
 /// The file that is written last: a folder with it is a whole checkpoint.
 inline constexpr const char* kTrainingRecordFile = "training.json";
 /// The link to the best checkpoint.

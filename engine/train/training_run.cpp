@@ -78,10 +78,9 @@ void WholeRun::introduce() const {
     facts.settings = settings_;
     facts.training = training_;
     facts.longest_sequence = model_.longest_sequence;
+    facts.vocabulary = model_.vocabulary;
     facts.data = data_facts(sampler_->tokens(), training_.sequence);
-    if (held_out_)
-        facts.validation =
-            data_facts(open_tokens(settings_.validation, model_.vocabulary), training_.sequence);
+    if (held_out_) facts.validation = held_out_->facts();
     facts.fp32_activations = type_ == DType::fp32;
     if (settings_.resume && checkpoints_) facts.continues_from = checkpoints_->newest();
     if (facts.continues_from) facts.done = checkpoint_steps(*settings_.out).front();
@@ -165,7 +164,7 @@ void WholeRun::start_parameters() {
 
 void WholeRun::load_base(const std::optional<std::string>& from) {
     if (from)
-        load_weights(*from, model_, *store_);
+        load_weights(*from, model_, *store_, settings_.fewer_tokens);
     else
         store_->initialise(settings_.seed, static_cast<float>(settings_.init_deviation));
 }

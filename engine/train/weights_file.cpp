@@ -36,6 +36,12 @@ std::vector<StoredTensor> weight_tensors(const ParameterStore& store) {
 
 namespace {
 
+constexpr const char* kLow = "low";
+
+std::string plane_name(int section, const char* plane) {
+    return fmt::format("sections.{}.{}", section, plane);
+}
+
 ParameterBlock empty_block(std::int64_t count, int state_bytes) {
     ParameterBlock block;
     block.count = count;
@@ -48,12 +54,11 @@ std::vector<StoredTensor> section_tensors(int section, const ParameterBlock& blo
     const StatePrecision& precision = block.precision();
     const Dtype moments = moment_dtype(precision.moment_bytes);
     const auto add = [&](const char* plane, Dtype dtype, void* data, std::int64_t count) {
-        tensors.push_back({{fmt::format("sections.{}.{}", section, plane), dtype, {count}},
-                           section,
-                           static_cast<std::byte*>(data)});
+        tensors.push_back(
+            {{plane_name(section, plane), dtype, {count}}, section, static_cast<std::byte*>(data)});
     };
     if (precision.low_bytes > 0)
-        add("low", precision.low_bytes == 2 ? Dtype::u16 : Dtype::u8, block.low, block.count);
+        add(kLow, precision.low_bytes == 2 ? Dtype::u16 : Dtype::u8, block.low, block.count);
     add("exp_avg", moments, block.first_moment, block.count);
     add("exp_avg_sq", moments, block.second_moment, block.count);
     if (!precision.has_scales()) return tensors;
@@ -64,6 +69,8 @@ std::vector<StoredTensor> section_tensors(int section, const ParameterBlock& blo
 }
 
 }  // namespace
+
+std::string lower_plane_name(int section) { return plane_name(section, kLow); }
 
 std::vector<StoredTensor> optimizer_tensors(const ParameterStore& store, int state_bytes) {
     std::vector<StoredTensor> tensors;
@@ -94,12 +101,16 @@ std::vector<FileChecksum> write_tensors(const std::string& folder, const std::st
     return write_checkpoint(folder, stem, specs, max_shard_bytes, produce);
 }
 
-Checkpoint open_tensors(const std::string& folder, const std::string& stem,
-                        const std::vector<StoredTensor>& tensors) {
+Checkpoint open_tensors(const std::string& folder, const std::string& stem) {
     const fs::path index = fs::path(folder) / tensors_index(stem);
     const fs::path single = fs::path(folder) / tensors_file(stem);
     std::error_code error;
-    Checkpoint found = open_checkpoint((fs::exists(index, error) ? index : single).string());
+    return open_checkpoint((fs::exists(index, error) ? index : single).string());
+}
+
+Checkpoint open_tensors(const std::string& folder, const std::string& stem,
+                        const std::vector<StoredTensor>& tensors) {
+    Checkpoint found = open_tensors(folder, stem);
     for (const StoredTensor& tensor : tensors) {
         const TensorView view = found.tensor(tensor.spec.name);
         if (view.dtype == tensor.spec.dtype && view.shape == tensor.spec.shape) continue;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct StoredTensor {
 /// The upper planes of what is trained, with Hugging Face's names, which transformers loads, or
 /// those of peft.
 std::vector<StoredTensor> weight_tensors(const ParameterStore& store);
+
+/// "sections.0.low".
+std::string lower_plane_name(int section);
 
 /// One tensor each for the other arrays of all sections: sections.0.low unless masters are bf16,
 /// .exp_avg, .exp_avg_sq and, for 8-bit moments, .exp_avg_scale and .exp_avg_sq_scale. They are not
@@ -47,7 +51,9 @@ std::vector<FileChecksum> write_tensors(const std::string& folder, const std::st
                                         const std::vector<StoredTensor>& tensors,
                                         std::int64_t max_shard_bytes);
 
-/// Opens files of write_tensors(). Throws InputError unless they hold exactly these tensors.
+/// Opens files of write_tensors(). Throws InputError if there are none.
+Checkpoint open_tensors(const std::string& folder, const std::string& stem);
+/// Likewise. Throws InputError unless they hold exactly these tensors.
 Checkpoint open_tensors(const std::string& folder, const std::string& stem,
                         const std::vector<StoredTensor>& tensors);
 
@@ -61,13 +67,17 @@ void convert_optimizer(const Checkpoint& from, int state_bytes, ParameterStore& 
 
 /// Throws InputError unless load_weights() finds the tensors of this model there. Reads
 /// at most a page of two.
-void check_weights(const std::string& path, const ModelSpec& model);
+void check_weights(const std::string& path, const ModelSpec& model,
+                   std::optional<std::int64_t> fewer_tokens = {});
 
 /// Fills the parameters from Hugging Face safetensors in BF16, F16, F32 or F64 (a file, an index of
 /// shards, or a folder with either); other state stays as it is. Throws InputError, before anything
 /// is written, if a tensor is missing, unknown or of another shape or type, or a value is not
 /// finite, also in BF16. Ignores buffers named rotary_emb.inv_freq, and the output projection of a
-/// tied model if it equals the embedding.
-void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store);
+/// tied model if it equals the embedding. The weights may have `fewer_tokens` than the model, if
+/// that is given: the rows of others in embedding and output projection are then the mean of those
+/// there, as in transformers (resize_token_embeddings), which adds noise of 1e-9 of the variance.
+void load_weights(const std::string& path, const ModelSpec& model, ParameterStore& store,
+                  std::optional<std::int64_t> fewer_tokens = {});
 
 }  // namespace sluice

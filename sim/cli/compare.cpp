@@ -49,7 +49,8 @@ std::vector<ModelSpec> read_models(const PlannedModel& asked) {
     if (!asked.layers) return {read_model(asked)};
     std::vector<ModelSpec> models;
     for (const std::string& layers : split_list(*asked.layers))
-        models.push_back(read_model(PlannedModel{asked.model, layers, asked.untied}));
+        models.push_back(
+            read_model(PlannedModel{asked.model, layers, asked.untied, asked.vocabulary}));
     return models;
 }
 

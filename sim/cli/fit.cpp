@@ -47,7 +47,10 @@ void refuse_given_answer(const FitFlags& flags) {
     };
     if (finds_model) refuse("--model", !given.model.model.empty());
     refuse("--layers", given.model.layers.has_value());
-    if (finds_model) return refuse("--untied", given.model.untied);
+    if (finds_model) {
+        refuse("--resize-vocabulary", given.model.vocabulary.has_value());
+        return refuse("--untied", given.model.untied);
+    }
     refuse("--batch", given.training.contains("batch"));
     refuse("--seq", given.training.contains("seq"));
     refuse("--host-memory", given.machine.host_memory.has_value());

@@ -71,6 +71,8 @@ void add_model_flags(CLI::App& command, PlannedModel& given) {
         .add_flag("--untied", given.untied,
                   "add a separate output projection to a model that ties it to the embedding")
         ->group("Model and machine");
+    add_option(command, {"--resize-vocabulary", "N", "Model and machine"}, given.vocabulary,
+               "the model with embeddings of N tokens, more than it has");
 }
 
 CLI::Option* take_models(CLI::Option* option) {

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -326,6 +327,48 @@ class PrepareDataTest(ChatTest):
                     done, f"{file}: holds no documents; write it again, or leave it out"
                 )
             self.assertEqual(list(self.folder.glob("a.bin*")), [])
+
+    def test_a_downloaded_model_of_the_hub_has_a_name(self):
+        cache = self.folder / "hub"
+        version = cache / "models--Tiny--Llama/snapshots/abc"
+        (cache / "models--Tiny--Llama/refs").mkdir(parents=True)
+        (cache / "models--Tiny--Llama/refs/main").write_text("abc")
+        version.parent.mkdir()
+        version.symlink_to(self.model)
+        hub = {**os.environ, "HF_HUB_CACHE": str(cache)}
+        done = self.run_program(self.chats, out="hub.bin", model="Tiny/Llama", env=hub)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        expected = self.run_program(self.chats, out="folder.bin")
+        self.assertEqual(expected.returncode, 0)
+        for end in ("", ".mask", ".documents"):
+            found = [(self.folder / f"{name}.bin{end}").read_bytes() for name in ("hub", "folder")]
+            self.assertEqual(*found)
+        done = self.run_program(self.chats, out="none.bin", model="Tiny/Other", env=hub)
+        self.expect_sentence(
+            done,
+            f"--model Tiny/Other: is neither a folder nor downloaded to {cache}; download it with: "
+            "hf download Tiny/Other",
+        )
+
+    def test_a_larger_vocabulary_takes_new_tokens(self):
+        grown = self.folder / "grown"
+        shutil.copytree(self.model, grown)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(grown)
+        tokenizer.add_tokens(["<new>"])
+        tokenizer.save_pretrained(grown)
+        texts = self.folder / "new.jsonl"
+        texts.write_text('{"text": "a <new> word"}\n')
+        done = self.run_program(texts, out="new.bin", model=grown)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a token id is 300, expected less than", done.stderr)
+        self.assertIn("--resize-vocabulary", done.stderr)
+        done = self.run_program(texts, "--resize-vocabulary", "301", out="new.bin", model=grown)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(300, read(self.folder / "new.bin")[0])
+        done = self.run_program(texts, "--resize-vocabulary", "299", out="new.bin", model=grown)
+        self.expect_sentence(
+            done, f"--resize-vocabulary is 299, expected at least 300, the tokens of {grown}"
+        )
 
     def test_an_input_is_not_replaced(self):
         for end in ("", ".partial", ".mask", ".documents", ".mask.partial"):

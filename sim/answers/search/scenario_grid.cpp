@@ -123,7 +123,8 @@ ScenarioGrid grid_of(const SweepSpec& spec) {
     const PlannedModel& model = spec.lists.model;
     for (const std::string& name : spec.models)
         for (const auto& layers : parts_of(model.layers))
-            grid.models.push_back(read_model(PlannedModel{name, layers, model.untied}));
+            grid.models.push_back(
+                read_model(PlannedModel{name, layers, model.untied, model.vocabulary}));
     const PlannedMachine& machine = spec.lists.machine;
     for (const std::string& name : spec.machines)
         for (const auto& memory : parts_of(machine.host_memory))

@@ -10,6 +10,7 @@
 #include "sim/base/format.h"
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/specs/model/hub_models.h"
 
 namespace sluice {
 namespace {
@@ -99,16 +100,6 @@ void read_scaling(const JsonObject& scaling, ModelSpec& model) {
         scaling.number_or_none("high_freq_factor", 1e-6, 1e6).value_or(4);
     rotary.original_positions =
         scaling.number_or_none("original_max_position_embeddings", 1, 1e9).value_or(8192);
-}
-
-/// ORGANISATION/NAME, as models are named on the Hub.
-bool looks_like_hub_name(const std::string& what) {
-    constexpr std::string_view kLetters =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
-    const std::size_t slash = what.find('/');
-    return slash != what.npos && slash != 0 && slash + 1 < what.size() &&
-           slash == what.rfind('/') && what.find_first_not_of(kLetters) == what.npos &&
-           !what.starts_with('.') && !what.starts_with('-') && !what.ends_with(".json");
 }
 
 /// A path names a file that exists, has a slash, or ends in .json.
@@ -220,12 +211,18 @@ ModelSpec read_model(const std::string& what, const std::string& where) {
             return model;
         }
     }
+    if (const auto folder = downloaded_model(what)) {
+        const std::string path = *folder + "/config.json";
+        ModelSpec model = parse_hf_config(read_text_file(path), path);
+        model.name = what;
+        return model;
+    }
     if (!is_there && looks_like_hub_name(what))
         throw InputError(fmt::format(
-            "{} is \"{}\", which is neither a file nor a model of the library; download "
-            "its config.json and give the path, or list the library with: sluice "
-            "models{}",
-            where, what, model_hint(what)));
+            "{} is \"{}\", which is neither a file nor a model of the library, nor downloaded to "
+            "{}; download it with: {}; or give the path of its config.json, or list the library "
+            "with: sluice models{}",
+            where, what, hub_cache_folder(), download_command(what), model_hint(what)));
     if (looks_like_path(what)) {
         const std::string path =
             std::filesystem::is_directory(what, error) ? what + "/config.json" : what;

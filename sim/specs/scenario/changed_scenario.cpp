@@ -42,6 +42,7 @@ PlannedScenario overlaid(PlannedScenario base, const PlannedScenario& over) {
     if (!over.model.model.empty()) base.model.model = over.model.model;
     if (over.model.layers) base.model.layers = over.model.layers;
     base.model.untied |= over.model.untied;
+    if (over.model.vocabulary) base.model.vocabulary = over.model.vocabulary;
     if (!over.machine.machine.empty()) base.machine.machine = over.machine.machine;
     if (over.machine.host_memory) base.machine.host_memory = over.machine.host_memory;
     base.machine.settings.insert(base.machine.settings.end(), over.machine.settings.begin(),

@@ -40,7 +40,7 @@ const std::map<std::string, std::string, std::less<>>& special_labels() {
 
 const std::set<std::string>& all_fields() {
     static const std::set<std::string> out = [] {
-        std::set<std::string> fields = {"model",   "layers",      "untied",
+        std::set<std::string> fields = {"model",   "layers",      "untied", "vocabulary",
                                         "machine", "host_memory", "set"};
         for (const Option& option : training_options()) fields.insert(option.field);
         for (const MoneyOption& option : money_options()) fields.insert(option.field);

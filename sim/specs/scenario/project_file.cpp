@@ -59,14 +59,15 @@ Values read_money(const JsonObject& object) {
 }
 
 PlannedScenario read_one(const JsonObject& object) {
-    object.allow_only({"name", "notes", "model", "layers", "untied", "machine", "host_memory",
-                       "set", "training", "money"});
+    object.allow_only({"name", "notes", "model", "layers", "untied", "vocabulary", "machine",
+                       "host_memory", "set", "training", "money"});
     PlannedScenario out;
     out.name = object.text("name");
     out.notes = object.text_or("notes", "");
     out.model.model = object.text("model");
     if (object.has("layers")) out.model.layers = object.scalar_text("layers");
     out.model.untied = object.boolean_or("untied", false);
+    if (object.has("vocabulary")) out.model.vocabulary = object.scalar_text("vocabulary");
     out.machine.machine = object.text("machine");
     if (object.has("host_memory")) out.machine.host_memory = object.text("host_memory");
     if (object.has("set")) out.machine.settings = object.texts("set");
@@ -98,6 +99,7 @@ nlohmann::ordered_json scenario_json(const PlannedScenario& planned) {
     out["model"] = planned.model.model;
     if (planned.model.layers) out["layers"] = as_value(*planned.model.layers);
     if (planned.model.untied) out["untied"] = true;
+    if (planned.model.vocabulary) out["vocabulary"] = as_value(*planned.model.vocabulary);
     out["machine"] = planned.machine.machine;
     if (planned.machine.host_memory) out["host_memory"] = *planned.machine.host_memory;
     if (!planned.machine.settings.empty()) out["set"] = planned.machine.settings;

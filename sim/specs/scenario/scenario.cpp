@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <tuple>
 
@@ -53,6 +54,19 @@ void set_layers(ModelSpec& model, const std::string& text) {
     truncate_layers(model, static_cast<std::int64_t>(layers));
 }
 
+/// A table of fewer tokens would lose some.
+void set_vocabulary(ModelSpec& model, const std::string& text) {
+    constexpr double kMost = 10'000'000;
+    const double tokens = parse_positive(text, "--resize-vocabulary");
+    if (tokens != std::floor(tokens) || tokens < static_cast<double>(model.vocabulary) ||
+        tokens > kMost)
+        throw InputError(fmt::format(
+            "--resize-vocabulary is {}, expected a whole number from {}, the tokens of {}, to "
+            "{:.0f}",
+            text, model.vocabulary, model.name, kMost));
+    model.vocabulary = static_cast<std::int64_t>(tokens);
+}
+
 void set_host_memory(MachineProfile& profile, const std::string& text) {
     const double bytes = parse_memory_size(text, "--host-memory");
     if (bytes < kGiga)
@@ -82,6 +96,8 @@ ModelSpec read_model(const PlannedModel& planned) {
             throw InputError("--model is required; name one of: sluice models");
         ModelSpec model = read_model(planned.model);
         if (planned.untied) model.tied_embeddings = false;
+        if (planned.vocabulary)
+            in_field("vocabulary", [&] { set_vocabulary(model, *planned.vocabulary); });
         if (planned.layers) in_field("layers", [&] { set_layers(model, *planned.layers); });
         return model;
     });
@@ -165,6 +181,7 @@ std::string scenario_flags(const PlannedScenario& planned) {
     add("--model", planned.model.model);
     if (planned.model.layers) add("--layers", *planned.model.layers);
     if (planned.model.untied) out += " --untied";
+    if (planned.model.vocabulary) add("--resize-vocabulary", *planned.model.vocabulary);
     if (!planned.machine.machine.empty()) add("--machine", planned.machine.machine);
     if (planned.machine.host_memory) add("--host-memory", *planned.machine.host_memory);
     for (const std::string& setting : planned.machine.settings) add("--set", setting);

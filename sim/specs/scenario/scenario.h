@@ -19,6 +19,7 @@ struct PlannedModel {
     std::string model;  ///< a name of the library, dense:..., or a path to a config.json
     std::optional<std::string> layers;
     bool untied = false;
+    std::optional<std::string> vocabulary = {};  ///< tokens, at least those of the model
     bool operator==(const PlannedModel&) const = default;
 };
 

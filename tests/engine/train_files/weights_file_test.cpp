@@ -193,3 +193,41 @@ TEST_CASE("weights: a number that is not finite in BF16 is told with its place",
     CHECK(error_with(halfway) == message("3.3961775e+38"));
     CHECK(error_with(std::nextafter(halfway, 0.0F)).empty());
 }
+
+TEST_CASE("weights: new tokens get the mean of those that are there", "[train_files]") {
+    const TempFolder temp;
+    for (const bool tied : {false, true}) {
+        ModelSpec model = tiny_model("llama", tied);
+        const std::int64_t before = model.vocabulary;
+        const std::string path =
+            write_weights(temp.path("model.safetensors"), weights_of(model, Dtype::f32));
+        model.vocabulary = before + 5;
+        CHECK_THAT(load_error(path, model), ContainsSubstring("has 33 rows, expected 38"));
+        TinyStore tiny(model);
+        check_weights(path, model, before);
+        load_weights(path, model, tiny.store, before);
+        const Checkpoint file = open_checkpoint(path);
+        for (const NamedTensor& t : tiny.store.tensors()) {
+            const std::int64_t columns = t.elements() / t.shape.front(),
+                               known = file.tensor(t.name).elements();
+            std::vector<float> from(static_cast<std::size_t>(known));
+            read_as_fp32(file.tensor(t.name), 0, known, from.data());
+            const auto at = [&](std::int64_t i) { return from[static_cast<std::size_t>(i)]; };
+            const ParameterBlock& block = tiny.store.block(t.section);
+            for (std::int64_t i = 0; i < known; ++i)
+                REQUIRE(master_of(block, t.offset + i) == at(i));
+            for (std::int64_t i = known; i < t.elements(); ++i) {
+                double sum = 0;
+                for (std::int64_t row = 0; row < before; ++row)
+                    sum += at(row * columns + i % columns);
+                REQUIRE(master_of(block, t.offset + i) ==
+                        static_cast<float>(sum / static_cast<double>(before)));
+            }
+        }
+        // Weights that have all tokens already, as those of a checkpoint.
+        const std::string whole =
+            write_weights(temp.path("whole.safetensors"), weights_of(model, Dtype::f32));
+        load_weights(whole, model, tiny.store, before);
+        check_loaded(tiny, whole);
+    }
+}

@@ -30,6 +30,10 @@ std::string refused(const std::string& text) {
 
 TEST_CASE("project file: what is written is read back, mistakes too", "[scenario]") {
     CHECK(parse_project(project_json(example_project()), "p.json") == example_project());
+    Project larger = example_project();
+    larger.scenarios[0].model.vocabulary = "150000";
+    CHECK_THAT(project_json(larger), ContainsSubstring("\"vocabulary\": 150000"));
+    CHECK(parse_project(project_json(larger), "p.json") == larger);
 }
 
 TEST_CASE("project file: numbers stay numbers, with the digits that were typed", "[scenario]") {

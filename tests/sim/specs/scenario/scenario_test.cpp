@@ -93,6 +93,27 @@ TEST_CASE("planned scenario: its command line, quoted for a shell", "[scenario]"
     CHECK_THAT(command_line(scenario), !ContainsSubstring("--ownership"));
 }
 
+TEST_CASE("planned scenario: a larger vocabulary, and none that is smaller", "[scenario]") {
+    PlannedModel model{.model = "qwen2.5-7b", .layers = {}};
+    const std::int64_t before = read_model(model).vocabulary;
+    model.vocabulary = std::to_string(before + 64);
+    CHECK(read_model(model).vocabulary == before + 64);
+    PlannedScenario scenario = scenario_of_7b();
+    scenario.model = model;
+    CHECK_THAT(command_line(scenario),
+               ContainsSubstring(" --resize-vocabulary " + std::to_string(before + 64)));
+    for (const char* wrong : {"152063", "160000.5", "1e9", "many"}) {
+        model.vocabulary = wrong;
+        try {
+            read_model(model);
+            FAIL(wrong);
+        } catch (const InputError& error) {
+            CHECK_THAT(error.what(), ContainsSubstring("--resize-vocabulary is"));
+            CHECK_THAT(error.what(), ContainsSubstring(wrong));
+        }
+    }
+}
+
 TEST_CASE("planned scenario: every money option has a flag and a help", "[scenario]") {
     for (const MoneyOption& option : money_options()) {
         CHECK(money_flag(option).starts_with("--"));
