@@ -9,6 +9,7 @@ from conversation import as_openai_writes
 
 REASONING = ("reasoning_content", "reasoning", "thinking")
 END_OF_THOUGHTS = "</think>"
+MOST_REMEMBERED = 1000
 MARKED_TEMPLATE = re.compile(r"\{%[-+]?\s*generation\b")
 
 
@@ -18,6 +19,7 @@ class ChatTemplate:
         added = tokenizer.added_tokens_decoder.values()
         self.special = [token.content for token in added if token.special]
         self.rendered_roles = set()  # whose text is known to be rendered
+        self.around_answers = {}  # of earlier chats: _found_as_before()
 
     def answers(self, chat):
         """The text of the chat, and where in it each answer to learn begins and ends."""
@@ -28,7 +30,10 @@ class ChatTemplate:
         if MARKED_TEMPLATE.search(template):
             return whole, self._marked_answers(template, chat)
         turns = [turn for turn, is_learned in enumerate(chat.learned) if is_learned]
-        found = self._found_answers(whole, chat, turns)
+        found = self._found_as_before(whole, chat, turns)
+        if found is None:
+            found = self._found_answers(whole, chat, turns)
+            self._remember_around(whole, chat, turns, found)
         for turn, (_, end) in zip(turns, found, strict=True):
             self._check_that_no_result_is_inside(whole, chat, turn, end)
         return whole, found
@@ -142,6 +147,49 @@ class ChatTemplate:
             )
         return [span for span, turn in zip(found[0], turns) if chat.learned[turn]]
 
+    def _found_as_before(self, whole, chat, turns):
+        """Where an earlier chat of texts alone had the same system message, its answers say which
+        texts stand around those of this one, so that it is rendered once. None if there was no such
+        chat, or an answer is not found so."""
+        if not all(is_plain(message) for message in chat.messages):
+            return None
+        place, found, answers = 0, [], set(turns)
+        for turn, message in enumerate(chat.messages):
+            if turn not in answers:
+                place = max(place, place_in(whole, message["content"], place)[1])
+                continue
+            before, inside, after = self.around_answers.get(kind_of_answer(chat, turn), ("", "", ""))
+            # A text with an end of its own has no other, perhaps.
+            if not before or message["content"].rstrip().endswith(tuple(self.special)):
+                return None
+            span = span_between(whole, before, inside, message["content"], after, place)
+            if span is None:
+                return None
+            place = span[1]
+            found.append(span)
+        return found
+
+    def _remember_around(self, whole, chat, turns, found):
+        if not all(is_plain(message) for message in chat.messages):
+            return
+        place, spans = 0, dict(zip(turns, found, strict=True))
+        for turn, message in enumerate(chat.messages):
+            text = message["content"]
+            if turn not in spans:
+                place = max(place, place_in(whole, text, place)[1])
+                continue
+            begin, end = spans[turn]
+            at = whole.find(text, begin, end)
+            before, inside, after = whole[place:begin], whole[begin:at], whole[at + len(text) : end]
+            place = end
+            # Blanks around a text may be lost, so that those of the template cannot be told.
+            is_clear = at >= 0 and turn > 0 and text == text.strip()
+            if not is_clear or not before.strip() or not after.strip():
+                continue
+            if len(self.around_answers) >= MOST_REMEMBERED:
+                self.around_answers.clear()
+            self.around_answers[kind_of_answer(chat, turn)] = before.lstrip(), inside, after
+
     def _found_answers(self, whole, chat, turns):
         """As _answer() finds them, which renders all that is before an answer: a chat of 400
         exchanges would take a minute. Most are found as texts between what begins and what ends the
@@ -155,15 +203,11 @@ class ChatTemplate:
             if turn not in inner:
                 place = max(place, place_in(whole, text, place)[1])
                 continue
-            begin = -1
+            span = None
             if around and is_plain(message):
                 before, after = around
-                begin = whole.find(before + text.strip() + after, place)
-            if begin < 0:
-                found[turn] = self._answer(whole, chat, turn)
-            else:
-                begin += len(before)
-                found[turn] = begin, begin + len(text.strip()) + len(after)
+                span = span_between(whole, before, "", text, after, place)
+            found[turn] = span or self._answer(whole, chat, turn)
             place = max(place, found[turn][1])
         return [found[turn] for turn in turns]
 
@@ -271,8 +315,28 @@ def place_in(whole, text, place):
     return -1, -1
 
 
+def span_between(whole, before, inside, text, after, place):
+    """Where the answer of this text begins and ends, the first from `place` on; None if it is not
+    there. Templates write a text as it is, or without the blanks around it."""
+    found = []
+    for form in {text, text.strip()}:
+        begin = whole.find(before + inside + form + after, place)
+        if begin >= 0:
+            begin += len(before)
+            found.append((begin, begin + len(inside) + len(form) + len(after)))
+    return min(found, default=None)
+
+
+def kind_of_answer(chat, turn):
+    """Templates treat answers alike that have this in common."""
+    first = chat.messages[0]
+    system = None if first["role"] in ("user", "assistant") else first["content"]
+    shared = json.dumps([chat.more, system], sort_keys=True, default=str)
+    return turn + 1 == len(chat.messages), shared
+
+
 def is_plain(message):
-    """Whether an answer is a text alone, with no thoughts in it."""
+    """Whether a message is a text alone, with no thoughts in it."""
     text = message.get("content")
     others = ("tool_calls", *REASONING)
     return (

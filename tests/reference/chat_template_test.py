@@ -4,6 +4,7 @@ template and form it has?"""
 import json
 import pathlib
 import random
+import re
 import tempfile
 import unittest
 import unittest.mock
@@ -62,6 +63,13 @@ FORGETS = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if loop.last %}{{ m.content }}{% else %}"
     "{{ m.content.split('</think>')[-1].lstrip() }}{% endif %}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# The prompt for an answer, and so what is learned of it, depends on the system message.
+SYSTEM_DECIDES = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}<think>\n\n"
+    "</think>\n\n{% endif %}{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
+    "<|im_start|>assistant\n{% if messages[0].content == 'Be brief.' %}<think>\n\n</think>\n\n"
+    "{% endif %}{% endif %}"
 )
 SHORTENS = CHATML.replace("m.content", "m.content[:9]")
 # A text that is a list of parts, as of models that see.
@@ -175,6 +183,50 @@ class ChatTemplateTest(unittest.TestCase):
                         self.outcome(record, template, is_quick) for is_quick in (True, False)
                     )
                     self.assertEqual(quick, slow)
+
+    def test_answers_are_found_as_those_of_earlier_chats(self):
+        """A tokenizer that has seen other chats gives what one gives that has seen none."""
+        texts = ["yes", "no", "yes\n", " a", "it is\n\n22", "assistant", "a\nb c", "yes yes"]
+        texts.append("<|im_start|>assistant\nyes<|im_end|>\n")
+        systems = [None, "Be brief.", "yes"]
+        draw = random.Random(7)
+        for name, template in (
+            ("chatml", CHATML), ("thinking", THINKING), ("forgets", FORGETS),
+            ("without ends", WITHOUT_ENDS), ("strings", STRINGS), ("system decides", SYSTEM_DECIDES),
+        ):
+            seen, found_so = ChatTemplate(byte_tokenizer(template)), 0
+            for _ in range(60):
+                system = draw.choice(systems)
+                turns = [{"role": "system", "content": system}] if system else []
+                for _ in range(draw.randrange(1, 5)):
+                    turns += [user(draw.choice(texts)), answer(draw.choice(texts))]
+                    if draw.random() < 0.2:
+                        turns.append(answer(draw.choice(texts), weight=0))
+                made = conversation({"messages": turns})
+                fresh = ChatTemplate(seen.used)
+                with self.subTest(template=name, turns=turns):
+                    try:
+                        expected = fresh.answers(made)
+                    except BadInput as error:
+                        with self.assertRaisesRegex(BadInput, re.escape(str(error))):
+                            seen.answers(made)
+                        continue
+                    found_so += seen._found_as_before(
+                        expected[0], made, [i for i, learned in enumerate(made.learned) if learned]
+                    ) is not None
+                    self.assertEqual(seen.answers(made), expected)
+            if name != "without ends":
+                self.assertGreater(found_so, 10, name)
+
+    def test_a_chat_like_an_earlier_one_is_rendered_once(self):
+        seen, renders, render = ChatTemplate(byte_tokenizer(THINKING)), [], ChatTemplate._render
+        count = lambda *words: renders.append(0) or render(*words)
+        for i in range(5):
+            turns = [turn for k in range(3) for turn in (user(f"is {i}{k}?"), answer(f"yes, {i}"))]
+            renders.clear()
+            with unittest.mock.patch.object(ChatTemplate, "_render", count):
+                seen.answers(conversation({"messages": turns}))
+            self.assertEqual(len(renders) == 1, i > 0, i)
 
     def outcome(self, record, template, is_quick):
         """Ids and what is learned, or the refusal."""
