@@ -11,6 +11,7 @@ import unittest
 
 from sluice_train import PROGRAM, command, read_log, write_tokens
 
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/fine-tuning-recipes"
 MODEL = "dense:layers=2,hidden=64,head_dim=32,vocabulary=256"
 RECIPE = """# as another program might write it
 [model]
@@ -149,6 +150,14 @@ class RecipeTest(unittest.TestCase):
         self.refused("--resume: nowhere holds no checkpoint with recipe.toml", "--resume", "nowhere")
         self.refused("--data is missing; name token shards", "--steps", 3)
         self.refused("--data is missing; name token shards", "--resume")
+
+    def test_the_recipes_that_ship_have_right_keys(self):
+        recipes = sorted(EXAMPLES.glob("*.toml"))
+        self.assertEqual(len(recipes), 3)
+        for recipe in recipes:
+            hub = re.search('load = "(.*)"', recipe.read_text())[1]
+            # All that is missing is the model.
+            self.refused(f"download it with: hf download {hub}", "--recipe", recipe)
 
 
 if __name__ == "__main__":
