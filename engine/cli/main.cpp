@@ -98,7 +98,9 @@ int train(const TrainFlags& typed) {
     const TrainFlags flags = with_downloads(typed);
     TrainSettings settings = with_rates(flags.settings, flags.given);
     settings.save_memory = read_save_memory(flags);
-    if (settings.evaluate_only && settings.data.empty()) settings.data = settings.validation;
+    settings.validation = validation_sets(flags.validation);
+    if (settings.evaluate_only && settings.data.empty())
+        settings.data = files_of(settings.validation);
     // Mistakes are found before a plan is searched.
     check_flags(flags, settings);
     check_files(flags);

@@ -96,11 +96,15 @@ void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
            [&s](const std::string& name) {
                s.schedule = static_cast<LearningRateKind>(place_in(kLearningRateNames, name));
            },
-           "learning rate after the warm-up: cosine, constant or linear")
-        ->type_name("{cosine,constant,linear}")
+           described("learning rate after the warm-up",
+                     "learning rate after the warm-up: cosine, constant, linear, wsd (constant, "
+                     "linear at the end) or inverse-sqrt"))
+        ->type_name("{cosine,constant,linear,wsd,inverse-sqrt}")
         ->group("Optimizer")
-        ->check(one_of(kLearningRateNames, "cosine, constant or linear"))
+        ->check(one_of(kLearningRateNames, "cosine, constant, linear, wsd or inverse-sqrt"))
         ->default_str("cosine");
+    in_range(add("--decay-share", s.decay_share, "share of the steps in which wsd falls"), 0.0,
+             1.0);
     in_range(add("--final-fraction", s.final_fraction,
                  "share of the peak learning rate at the last step"),
              0.0, 1.0);
@@ -156,8 +160,10 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                "token shards (.bin), text files, or folders of them; required but with "
                "--evaluate-only")
         ->check(has_name);
-    add_option(app, {"--validation", "FILE", "Data"}, s.validation,
-               "held-out data: its loss is found without training on it")
+    add_option(app, {"--validation", "[NAME=]FILE", "Data"}, flags.validation,
+               described("held-out data: its loss is found without training on it",
+                         "held-out data: its loss is found without training on it; with names, as "
+                         "in chats=a.bin code=b.bin, also that of each"))
         ->check(has_name);
     in_range(add_option(app, {"--validate-every", "N", "Data"}, s.validate_every,
                         "steps between two validation losses; there is one at the end, too")
@@ -172,6 +178,10 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                  "find the validation loss of --load or --resume, and train nothing")
         ->group("Data")
         ->needs("--validation");
+    in_range(add_option(app, {"--patience", "N", "Data"}, s.patience,
+                        "the run ends after N validation losses in a row that are no lower")
+                 ->needs("--validation"),
+             1, 1'000'000'000);
     add_option(app, {"--plan", "{FILE,given,auto}"}, flags.plan,
                described("a prediction of `sluice predict --json`, the options given, or the "
                          "fastest plan",
@@ -270,7 +280,8 @@ void check_files(const TrainFlags& flags) {
     const TrainSettings& s = flags.settings;
     std::vector<std::string> inputs = input_files(flags.scenario);
     inputs.insert(inputs.end(), s.data.begin(), s.data.end());
-    inputs.insert(inputs.end(), s.validation.begin(), s.validation.end());
+    for (const ValidationSet& set : validation_sets(flags.validation))
+        inputs.insert(inputs.end(), set.files.begin(), set.files.end());
     if (s.load) inputs.push_back(*s.load);
     if (flags.plan && !names_no_file(*flags.plan)) inputs.push_back(*flags.plan);
     check_output_files({{"--report", flags.report},

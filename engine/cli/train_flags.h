@@ -16,6 +16,7 @@ struct TrainFlags {
     ScenarioFlags scenario;
     TrainSettings settings;
     GivenSettings given;  ///< which the settings do not have yet
+    std::vector<std::string> validation;
     std::optional<std::string> save_memory, plan, report, trace, timeline;
 };
 

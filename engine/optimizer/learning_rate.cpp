@@ -18,6 +18,9 @@ void check_schedule(const LearningRateSchedule& s) {
     if (!(s.final_fraction >= 0 && s.final_fraction <= 1))
         throw InputError(
             fmt::format("learning rate: final_fraction is {}, expected 0 to 1", s.final_fraction));
+    if (!(s.decay_share >= 0 && s.decay_share <= 1))
+        throw InputError(
+            fmt::format("learning rate: decay_share is {}, expected 0 to 1", s.decay_share));
     if (s.total_steps < 1)
         throw InputError(
             fmt::format("learning rate: total_steps is {}, expected 1 or more", s.total_steps));
@@ -25,6 +28,25 @@ void check_schedule(const LearningRateSchedule& s) {
         throw InputError(
             fmt::format("learning rate: warmup_steps is {}, expected 0 to total_steps, which is {}",
                         s.warmup_steps, s.total_steps));
+}
+
+/// 1 at the end of the warm-up, or at the first step.
+double inverse_root(const LearningRateSchedule& s, std::int64_t step) {
+    constexpr double kWithoutWarmup = 10'000;
+    if (s.warmup_steps == 0)
+        return std::sqrt(kWithoutWarmup / (kWithoutWarmup + static_cast<double>(step - 1)));
+    return std::sqrt(static_cast<double>(s.warmup_steps) / static_cast<double>(step));
+}
+
+/// 0 before the rate falls, 1 from the last step on.
+double share_of_the_fall(const LearningRateSchedule& s, std::int64_t step) {
+    std::int64_t begin = s.warmup_steps;
+    if (s.kind == LearningRateKind::wsd) {
+        const double falls = std::ceil(s.decay_share * static_cast<double>(s.total_steps) - 1e-9);
+        begin = std::max(begin, s.total_steps - static_cast<std::int64_t>(falls));
+    }
+    const auto falling = static_cast<double>(std::max<std::int64_t>(s.total_steps - begin, 1));
+    return std::clamp(static_cast<double>(step - begin) / falling, 0.0, 1.0);
 }
 
 }  // namespace
@@ -36,12 +58,11 @@ double learning_rate_at(const LearningRateSchedule& s, std::int64_t step) {
     if (step < s.warmup_steps)
         return s.peak * static_cast<double>(step) / static_cast<double>(s.warmup_steps);
     if (s.kind == LearningRateKind::constant) return s.peak;
-    const auto falling =
-        static_cast<double>(std::max<std::int64_t>(s.total_steps - s.warmup_steps, 1));
-    const double done = std::min(static_cast<double>(step - s.warmup_steps) / falling, 1.0);
-    const double left = s.kind == LearningRateKind::linear
-                            ? 1 - done
-                            : 0.5 * (1 + std::cos(std::numbers::pi * done));
+    if (s.kind == LearningRateKind::inverse_sqrt) return s.peak * inverse_root(s, step);
+    const double done = share_of_the_fall(s, step);
+    const double left = s.kind == LearningRateKind::cosine
+                            ? 0.5 * (1 + std::cos(std::numbers::pi * done))
+                            : 1 - done;
     return s.peak * (s.final_fraction + (1 - s.final_fraction) * left);
 }
 

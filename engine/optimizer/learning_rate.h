@@ -7,18 +7,31 @@
 
 namespace sluice {
 
-enum class LearningRateKind : std::uint8_t { cosine, constant, linear };
+/// The course after the warm-up, which rises linearly to the peak.
+enum class LearningRateKind : std::uint8_t {
+    cosine,    ///< falls to the final rate at the last step, as half a cosine
+    constant,  ///< stays at the peak
+    linear,    ///< falls to the final rate at the last step
+    wsd,       ///< stays at the peak, and falls linearly in the last steps, arXiv 2404.06395
+    /// Falls as the square root of the warm-up's steps over those done; without a warm-up, as
+    /// that of 10,000 over 10,000 more than those done. As in transformers.
+    inverse_sqrt,
+};
 /// Names as in options and checkpoints, in that order.
-inline constexpr std::array kLearningRateNames = {"cosine", "constant", "linear"};
+inline constexpr std::array kLearningRateNames = {"cosine", "constant", "linear", "wsd",
+                                                  "inverse-sqrt"};
+/// Whether its rates depend on how many steps there are.
+constexpr bool ends_at_a_step(LearningRateKind kind) {
+    return kind != LearningRateKind::constant && kind != LearningRateKind::inverse_sqrt;
+}
 
-/// Rises linearly to `peak` over the warm-up, then falls to final_fraction x peak at total_steps
-/// (half a cosine, or a line), or stays at `peak`.
 struct LearningRateSchedule {
     double peak = 1e-3;
-    double final_fraction = 0.1;  ///< of peak, 0 to 1; not used by `constant`
+    double final_fraction = 0.1;  ///< of peak, 0 to 1; for those that end at a step
     std::int64_t warmup_steps = 0;
     std::int64_t total_steps = 1;  ///< warm-up included
     LearningRateKind kind = LearningRateKind::cosine;
+    double decay_share = 0.1;  ///< of all steps, in which `wsd` falls, 0 to 1
 };
 
 /// The rate of `step` (from 1): step warmup_steps has the peak, total_steps and all later ones the

@@ -27,8 +27,8 @@ std::string line(const StepRecord& r, std::int64_t steps, Seconds left) {
         "{} "
         "left\n",
         r.step, steps, o.loss,
-        r.validation_loss ? fmt::format("  validation {:.4f}", *r.validation_loss) : "",
-        o.gradient_norm, marked, r.learning_rate, format_thousands(r.tokens_per_s()),
+        r.validation ? "  validation " + validation_words(*r.validation) : "", o.gradient_norm,
+        marked, r.learning_rate, format_thousands(r.tokens_per_s()),
         r.plan_share ? fmt::format(" ({} of plan)", format_percent(*r.plan_share)) : "",
         format_bytes(static_cast<double>(r.device)), format_bytes(static_cast<double>(r.host)),
         clock_text(left));
@@ -87,9 +87,11 @@ void Progress::report(const StepRecord& record) {
     append(step_json(record).dump());
 }
 
-void Progress::report_validation(std::int64_t step, double loss) {
-    say(fmt::format("after step {}  validation {:.4f}\n", step, loss));
-    append(nlohmann::ordered_json{{"step", step}, {"validation_loss", loss}}.dump());
+void Progress::report_validation(std::int64_t step, const ValidationLoss& loss) {
+    say(fmt::format("after step {}  validation {}\n", step, validation_words(loss)));
+    nlohmann::ordered_json line{{"step", step}};
+    line.update(validation_json(loss));
+    append(line.dump());
 }
 
 void Progress::append(const std::string& line) {

@@ -28,7 +28,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
     void report(const StepRecord& record);
     /// The held-out loss before a run's first step, which follows this one.
-    void report_validation(std::int64_t step, double loss);
+    void report_validation(std::int64_t step, const ValidationLoss& loss);
     /// "step 12 of 100, 0:31 left"; after the first report().
     std::string state() const;
 

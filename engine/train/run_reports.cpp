@@ -19,6 +19,7 @@ RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
     RunFacts facts{
         run.asked.model_name,       run.device,  settings.steps, plan.fit.device().peak.bytes,
         plan.fit.host().peak.bytes, std::nullopt};
+    facts.settings = run.facts;
     if (settings.expected) {
         facts.expected_step = settings.expected->step;
         facts.expected_step_ahead = settings.expected->step_ahead;
@@ -51,7 +52,7 @@ void RunReports::add(const StepRecord& record, std::int64_t distinct_tokens, Str
     most_host_ = std::max(most_host_, record.host);
     const StepOutcome& outcome = record.outcome;
     const bool disturbs =
-        record.validation_loss || record.saving || outcome.skipped || outcome.corrected;
+        record.validation || record.saving || outcome.skipped || outcome.corrected;
     const bool counts = measures_ && outcome.finite && record.step > done_ + kWarmUp &&
                         !outcome.redone && !disturbs && !disturbed_ &&
                         outcome.ahead == ahead_before_;

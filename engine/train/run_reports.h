@@ -22,8 +22,9 @@ struct ReportedRun {
     PlannedStep plan;
     std::string device;
     DType activations = DType::bf16;
-    HostRates host_rates;                            ///< at its start
-    std::function<std::string()> newest_checkpoint;  ///< its folder, or ""
+    HostRates host_rates;                                    ///< at its start
+    std::vector<std::pair<std::string, std::string>> facts;  ///< run_facts()
+    std::function<std::string()> newest_checkpoint;          ///< its folder, or ""
 };
 
 class RunReports {
@@ -37,7 +38,9 @@ class RunReports {
     void add(const StepRecord& record, std::int64_t distinct_tokens, StreamedStep& step,
              const StepWatch& watch);
     /// A held-out loss that was found before any step of this run.
-    void add_validation(std::int64_t step, double loss) { progress_.report_validation(step, loss); }
+    void add_validation(std::int64_t step, const ValidationLoss& loss) {
+        progress_.report_validation(step, loss);
+    }
     /// Something else than a step follows the last one.
     void pause() {
         for (MeasuredSteps& steps : measured_) steps.pause();

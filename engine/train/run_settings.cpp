@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/data/files.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
@@ -21,6 +22,11 @@ constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "wind
 // Options of the plan that change numbers.
 constexpr std::array kChangeNumbers = {"clipping", "compute", "head_gradients", "kept_bits",
                                        "attend_within"};
+
+bool has_an_end(const Json& schedule) {
+    const auto place = std::ranges::find(kLearningRateNames, schedule.get<std::string>());
+    return ends_at_a_step(static_cast<LearningRateKind>(place - kLearningRateNames.begin()));
+}
 
 std::string shown(const Json& object, const std::string& key) {
     return object.contains(key) ? object[key].dump() : "not said";
@@ -40,6 +46,38 @@ std::string shown(const Json& object, const std::string& key) {
 
 }  // namespace
 
+std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words) {
+    std::vector<ValidationSet> sets;
+    for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        // A file may have such a name.
+        const bool names_a_set = equals != word.npos && word.find('/') > equals && !is_there(word);
+        const std::string name = names_a_set ? word.substr(0, equals) : "";
+        if (names_a_set && (name.empty() || equals + 1 == word.size()))
+            throw InputError(fmt::format(
+                "--validation {}: expected NAME=FILE, or a file; give both a name and a file",
+                word));
+        if (names_a_set && std::ranges::count(sets, name, &ValidationSet::name) > 0)
+            throw InputError(fmt::format(
+                "--validation {}: {} has a set already; write its files after one another", word,
+                name));
+        if (names_a_set && !sets.empty() && sets.front().name.empty())
+            throw InputError(
+                fmt::format("--validation {}: {} comes before it without a name; name it, too",
+                            word, sets.front().files.front()));
+        if (names_a_set || sets.empty()) sets.push_back({name, {}});
+        sets.back().files.push_back(names_a_set ? word.substr(equals + 1) : word);
+    }
+    return sets;
+}
+
+std::vector<std::string> files_of(const std::vector<ValidationSet>& sets) {
+    std::vector<std::string> files;
+    for (const ValidationSet& set : sets)
+        files.insert(files.end(), set.files.begin(), set.files.end());
+    return files;
+}
+
 double adapter_alpha(const TrainSettings& settings, const TrainingSpec& training) {
     return settings.adapter_alpha.value_or(2 * static_cast<double>(training.adapter_rank));
 }
@@ -48,7 +86,7 @@ AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {
     AdamWStep adam;
     adam.learning_rate = static_cast<float>(
         learning_rate_at({settings.learning_rate, settings.final_fraction, settings.warmup_steps,
-                          settings.steps, settings.schedule},
+                          settings.steps, settings.schedule, settings.decay_share},
                          step));
     adam.beta1 = settings.beta1;
     adam.beta2 = settings.beta2;
@@ -80,6 +118,7 @@ std::string settings_record(const TrainingSpec& training, const TrainSettings& s
                 {"precision", s.precision},
                 {"windows_per_epoch", data.windows_per_epoch()},
                 {"data", fingerprints.tokens}};
+    if (s.schedule == LearningRateKind::wsd) record["decay_share"] = s.decay_share;
     const std::map<std::string, std::string> plan = option_texts(training);
     for (const char* const option : kChangeNumbers) record[option] = plan.at(option);
     if (!fingerprints.documents.empty()) record["documents"] = fingerprints.documents;
@@ -106,7 +145,7 @@ std::string changed_settings(const std::string& folder, const std::string& saved
                                    key == "documents" ? "documents of the" : "held-out");
         else
             changes += fmt::format("{} is {} instead of {}", key, value.dump(), shown(before, key));
-        if (key == "steps" && after["lr_schedule"] != "constant")
+        if (key == "steps" && has_an_end(after["lr_schedule"]))
             changes += ", which the learning rates from here on follow";
     }
     return changes;

@@ -21,6 +21,17 @@ namespace sluice {
 enum class OnSpike : std::uint8_t { go_on, skip, stop };
 inline constexpr std::array<std::string_view, 3> kOnSpikeNames = {"go-on", "skip", "stop"};
 
+/// Held-out data whose loss is found apart.
+struct ValidationSet {
+    std::string name;  ///< "" where there is one without a name
+    std::vector<std::string> files;
+    bool operator==(const ValidationSet&) const = default;
+};
+/// The sets of words as in: chats=a.bin b.bin code=c.bin; or files alone. Throws InputError.
+std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words);
+/// The files of all sets.
+std::vector<std::string> files_of(const std::vector<ValidationSet>& sets);
+
 struct TrainSettings {
     // Where steps, rates and beta2 are not given: run_defaults.h.
     std::int64_t steps = 100;
@@ -28,6 +39,7 @@ struct TrainSettings {
     std::int64_t warmup_steps = 0;
     LearningRateKind schedule = LearningRateKind::cosine;
     double final_fraction = 0.1;  ///< share of the peak at the last step
+    double decay_share = 0.1;     ///< share of the steps in which wsd falls
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
     double max_norm = 1;  ///< gradients are clipped to this norm
     OnSpike on_spike = OnSpike::go_on;
@@ -37,15 +49,17 @@ struct TrainSettings {
     /// Results of adapters are scaled by alpha / rank; empty: alpha is twice the rank.
     std::optional<double> adapter_alpha;
 
-    std::vector<std::string> data;        ///< shards, texts, folders
-    std::vector<std::string> validation;  ///< held-out data, as `data`; may be empty
-    std::int64_t validate_every = 100;    ///< steps between two validation losses
-    bool validate_first = false;          ///< also before the first step
-    bool evaluate_only = false;           ///< that, and no step
-    std::string model;                    ///< as --model names it
-    std::string model_files;              ///< a folder or file whose tokenizer is kept
-    std::optional<std::string> load;      ///< safetensors to start from
-    bool random_weights = false;          ///< although `model` holds weights
+    std::vector<std::string> data;          ///< shards, texts, folders
+    std::vector<ValidationSet> validation;  ///< held-out data; may be empty
+    std::int64_t validate_every = 100;      ///< steps between two validation losses
+    bool validate_first = false;            ///< also before the first step
+    bool evaluate_only = false;             ///< that, and no step
+    /// The run ends after so many validation losses in a row that are no lower than one before.
+    std::optional<std::int64_t> patience;
+    std::string model;                ///< as --model names it
+    std::string model_files;          ///< a folder or file whose tokenizer is kept
+    std::optional<std::string> load;  ///< safetensors to start from
+    bool random_weights = false;      ///< although `model` holds weights
     /// The tokens of the model, and perhaps of `load`, where --resize-vocabulary makes more.
     std::optional<std::int64_t> fewer_tokens;
     std::optional<std::string> out;  ///< folder of checkpoints

@@ -51,8 +51,8 @@ std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
         return BatchSampler(std::move(tokens), training.batch, training.sequence, settings.seed);
     };
     const BatchSampler data = opened(settings.data);
-    if (!settings.validation.empty()) {
-        const BatchSampler held_out = opened(settings.validation);
+    for (const ValidationSet& set : settings.validation) {
+        const BatchSampler held_out = opened(set.files);
         const auto both = file_in_both(held_out.tokens(), data.tokens());
         if (both && !settings.evaluate_only)
             throw InputError(fmt::format(

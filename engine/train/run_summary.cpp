@@ -72,9 +72,11 @@ std::string optimizer_words(const TrainSettings& s) {
     if (s.warmup_steps > 0)
         rate += fmt::format(" after {} of warm-up", format_number_of(s.warmup_steps, "step"));
     const std::string schedule(kLearningRateNames[static_cast<std::size_t>(s.schedule)]);
-    rate += s.schedule == LearningRateKind::constant
-                ? ", constant"
-                : fmt::format(", {} to {:g}", schedule, s.learning_rate * s.final_fraction);
+    rate += ", " + schedule;
+    if (ends_at_a_step(s.schedule))
+        rate += fmt::format(" to {:g}", s.learning_rate * s.final_fraction);
+    if (s.schedule == LearningRateKind::wsd)
+        rate += fmt::format(" in the last {} of the steps", format_percent(s.decay_share));
     return fmt::format("AdamW, {}; betas {:g} and {:g}, weight decay {:g}, norm at most {:g}", rate,
                        s.beta1, s.beta2, s.weight_decay, s.max_norm);
 }
@@ -89,8 +91,25 @@ std::string saved_words(const TrainSettings& s) {
 
 std::string validation_times(const TrainSettings& s) {
     if (s.evaluate_only) return "";
-    return fmt::format("; {}every {}", s.validate_first ? "before the first step and " : "",
-                       format_number_of(s.validate_every, "step"));
+    const std::string until =
+        s.patience ? fmt::format(
+                         ", until {} no lower in a row",
+                         *s.patience == 1 ? "1 loss is" : fmt::format("{} losses are", *s.patience))
+                   : "";
+    return fmt::format("; {}every {}{}", s.validate_first ? "before the first step and " : "",
+                       format_number_of(s.validate_every, "step"), until);
+}
+
+/// A line a set.
+std::vector<std::string> validation_words(const ComingRun& run) {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < run.validation.size(); ++i) {
+        const ValidationSet& set = run.settings.validation[i];
+        const std::string name = set.name.empty() ? "" : set.name + ": ";
+        out.push_back(name + data_words(run.validation[i], set.files));
+    }
+    if (!out.empty()) out.back() += validation_times(run.settings);
+    return out;
 }
 
 std::string plan_words(const ComingRun& run) {
@@ -115,7 +134,7 @@ std::string local_minute(std::time_t time) {
                        parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-std::string run_summary(const ComingRun& run) {
+std::vector<std::pair<std::string, std::string>> run_facts(const ComingRun& run) {
     const TrainSettings& s = run.settings;
     std::vector<std::pair<std::string, std::string>> rows = {{"weights", weights_words(run)}};
     if (s.evaluate_only) {
@@ -126,17 +145,21 @@ std::string run_summary(const ComingRun& run) {
         rows.emplace_back("steps", steps_words(run));
         rows.emplace_back("optimizer", optimizer_words(s));
     }
-    if (run.validation)
-        rows.emplace_back("validation",
-                          data_words(*run.validation, s.validation) + validation_times(s));
+    for (std::string& words : validation_words(run))
+        rows.emplace_back("validation", std::move(words));
     if (!s.evaluate_only) rows.emplace_back("saved to", saved_words(s));
     rows.emplace_back(
         "precision", fmt::format("activations in {}, {} bytes of state a parameter",
                                  run.fp32_activations ? "fp32" : "bf16", run.training.state_bytes));
     rows.emplace_back("plan", plan_words(run));
     if (!s.evaluate_only) rows.emplace_back("expected", expected_words(run));
+    return rows;
+}
+
+std::string run_summary(const ComingRun& run) {
     std::string out = "this run\n";
-    for (const auto& [name, value] : rows) out += fmt::format("  {:<10}  {}\n", name, value);
+    for (const auto& [name, value] : run_facts(run))
+        out += fmt::format("  {:<10}  {}\n", name, value);
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/data/data_facts.h"
@@ -17,15 +18,17 @@ struct ComingRun {
     std::int64_t longest_sequence = 0;  ///< that the model was made for; 0: unknown
     std::int64_t vocabulary = 0;        ///< the model's
     DataFacts data;
-    std::optional<DataFacts> validation;
+    std::vector<DataFacts> validation;  ///< of each set
     bool fp32_activations = false;
     std::optional<std::string> continues_from;  ///< a checkpoint
     std::int64_t done = 0;                      ///< its step
     std::time_t now = 0;
 };
 
-/// Names with their values, a line each.
-std::string run_summary(const ComingRun& facts);
+/// Names with their values.
+std::vector<std::pair<std::string, std::string>> run_facts(const ComingRun& run);
+/// The same as text, a line each.
+std::string run_summary(const ComingRun& run);
 
 /// Sentences on what is perhaps not meant.
 std::vector<std::string> run_warnings(const ComingRun& facts);

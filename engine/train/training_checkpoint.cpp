@@ -121,6 +121,9 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
     for (const RecentStep& one : state.recent)
         record["recent_steps"].push_back({one.loss, one.gradient_norm});
     record["divergence"] = divergence_json(state.divergence);
+    if (state.early_stop.lowest)
+        record["early_stop"] = {{"lowest", *state.early_stop.lowest},
+                                {"without_lower", state.early_stop.without_lower}};
     if (state.ahead)
         record["updates_ahead"] = {{"allowed", state.ahead->allowed},
                                    {"calm_steps", state.ahead->calm_steps},
@@ -166,6 +169,9 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
         for (const std::vector<double>& row : record.rows("recent_steps", 2))
             state.recent.push_back({row[0], row[1]});
     state.divergence = read_divergence(record);
+    if (const auto early = record.object_or_none("early_stop"))
+        state.early_stop = {early->number("lowest", 0, kLargestLoss),
+                            early->integer("without_lower", 0, kLargest)};
     if (const auto ahead = record.object_or_none("updates_ahead")) state.ahead = read_ahead(*ahead);
     if (const auto adapters = record.object_or_none("adapters"))
         state.adapters =

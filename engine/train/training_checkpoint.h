@@ -24,6 +24,7 @@
 #include "engine/memory/parameter_store.h"
 #include "engine/train/ahead_rule.h"
 #include "engine/train/divergence_watch.h"
+#include "engine/train/early_stop.h"
 #include "engine/train/model_files.h"
 #include "engine/train/weights_file.h"
 #include "sim/base/input_error.h"
@@ -120,6 +121,7 @@ struct TrainingState {
     std::map<std::string, std::string> plan = {};  ///< training options as text, by field
     std::vector<RecentStep> recent = {};           ///< those that spikes are compared with
     DivergenceMemory divergence = {};
+    EarlyStopState early_stop = {};
     std::optional<AheadState> ahead = {};  ///< with --clipping auto
     std::optional<AdapterRecord> adapters = {};
 };

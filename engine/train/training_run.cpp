@@ -73,7 +73,7 @@ void WholeRun::prepare() {
     }
 }
 
-void WholeRun::introduce() const {
+void WholeRun::introduce() {
     ComingRun facts;
     facts.settings = settings_;
     facts.training = training_;
@@ -86,6 +86,7 @@ void WholeRun::introduce() const {
     if (facts.continues_from) facts.done = checkpoint_steps(*settings_.out).front();
     facts.now = std::time(nullptr);
     say(run_summary(facts));
+    facts_ = run_facts(facts);
     for (const std::string& warning : run_warnings(facts))
         say(fmt::format("warning: {}\n", warning));
 }
@@ -129,11 +130,7 @@ void WholeRun::start_parameters() {
     state_.seed = settings_.seed;
     data_ = fingerprints_.get();
     if (held_out_) data_.validation = held_out_->fingerprint();
-    if (held_out_ && !settings_.evaluate_only && data_.validation == data_.tokens + data_.documents)
-        throw InputError(fmt::format(
-            "--validation {}: holds the tokens of --data, so its loss would say nothing; hold data "
-            "out with ./dev data --held-out 0.05",
-            settings_.validation.front()));
+    if (held_out_ && !settings_.evaluate_only) refuse_trained(held_out_->fingerprints());
     state_.settings = settings_record(training_, settings_, *sampler_, data_);
     if (auto saved = checkpoints_ ? checkpoints_->load(*store_, state_.settings) : std::nullopt) {
         saved->settings = state_.settings;
@@ -142,13 +139,17 @@ void WholeRun::start_parameters() {
         state_ = *std::move(saved);
         spikes_.continue_from(state_.recent);
         divergence_.continue_from(state_.divergence, state_.recent);
+        early_.continue_from(state_.early_stop);
         sampler_->seek(state_.data_position);
         // One high norm may be that of a single batch.
         const DivergenceMemory& was = state_.divergence;
         if (was.loss_rise.is_sure || was.no_gradient.is_sure)
             say(fmt::format("note: {}\n",
                             checkpoints_->advice_after_divergence(was.far_worse_since())));
-        if (state_.step >= settings_.steps)
+        if (early_.is_over())
+            say(fmt::format("nothing is left to do: {}; give more --patience to continue\n",
+                            early_.words()));
+        else if (state_.step >= settings_.steps)
             say(fmt::format("all {} steps are done; give more --steps to continue\n",
                             settings_.steps));
         return;
@@ -160,6 +161,15 @@ void WholeRun::start_parameters() {
     store_->initialise_adapters(settings_.seed);
     state_.adapters = {training_.adapter_rank, adapter_alpha(settings_, training_),
                        settings_.load.value_or("")};
+}
+
+void WholeRun::refuse_trained(const std::vector<std::string>& held_out) const {
+    for (std::size_t set = 0; set < held_out.size(); ++set)
+        if (held_out[set] == data_.tokens + data_.documents)
+            throw InputError(fmt::format(
+                "--validation {}: holds the tokens of --data, so its loss would say nothing; hold "
+                "data out with ./dev data --held-out 0.05",
+                settings_.validation[set].files.front()));
 }
 
 void WholeRun::load_base(const std::optional<std::string>& from) {

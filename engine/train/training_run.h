@@ -14,7 +14,8 @@ namespace sluice {
 struct RunResult {
     std::int64_t steps_done = 0;
     bool interrupted = false;      ///< by a signal, before the last step
-    bool unsaved = false;          ///< then, since --grace left too little time
+    bool stopped_early = false;    ///< by --patience, likewise
+    bool unsaved = false;          ///< after a signal, since --grace left too little time
     bool diverged = false;         ///< at its last step, with finite numbers
     TimedPlan ran;                 ///< with the measured step, if enough steps ran
     std::string why_not_measured;  ///< else, a sentence

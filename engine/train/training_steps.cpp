@@ -59,8 +59,8 @@ StepRecord WholeRun::do_step(std::int64_t step, const Batch& now, const Batch& n
 }
 
 void WholeRun::train(RunResult& result) {
-    const bool trains =
-        !settings_.evaluate_only && state_.step < settings_.steps && !stop_requested();
+    const bool trains = !settings_.evaluate_only && state_.step < settings_.steps &&
+                        !early_.is_over() && !stop_requested();
     if (trains) batches_[0] = draw();
     if (settings_.evaluate_only || (settings_.validate_first && trains)) validate_first();
     if (!trains) return;
@@ -74,23 +74,26 @@ void WholeRun::train(RunResult& result) {
         const bool validates = held_out_ && held_out_->is_due(step);
         StepRecord record = do_step(step, now, validates ? held_out_->first() : next);
         if (validates && record.outcome.finite) {
-            record.validation_loss = held_out_->loss(*step_, next);
+            record.validation = held_out_->loss(*step_, next);
             watch_.restart();
+            early_.add(record.validation->all);
         }
         reports_->add(record, distinct_tokens(now.inputs, model_.vocabulary), *step_, watch_);
         judge(record);
         result.steps_done = step;
         if (settings_.save_best && validates) saver_->wait();  // it may be the best
         result.interrupted = stop_requested() && step < settings_.steps;
-        const bool last = step == settings_.steps || result.interrupted;
-        state_.validation_loss = record.validation_loss;
+        result.stopped_early = early_.is_over() && step < settings_.steps;
+        const bool last = step == settings_.steps || result.interrupted || result.stopped_early;
+        state_.validation_loss.reset();
+        if (record.validation) state_.validation_loss = record.validation->all;
         result.unsaved = result.interrupted && !is_saved_in_time(record);
         const bool asked = is_asked_to_save();
         const bool saves = checkpoints_ && !result.unsaved &&
-                           (last || asked || checkpoints_->is_due(step, record.validation_loss));
+                           (last || asked || checkpoints_->is_due(step, state_.validation_loss));
         if (saves) save(step, next.position, last);
         // A signal since then ends the next step, so that none is lost.
-        if (result.interrupted || (saves && stop_requested())) break;
+        if (last || (saves && stop_requested())) break;
         current = 1 - current;
     }
     step_->finish();
@@ -160,6 +163,7 @@ void WholeRun::save(std::int64_t step, std::int64_t position, bool last) {
     if (state_.ahead) now.ahead = ahead_.state();
     now.recent = spikes_.recent();
     now.divergence = divergence_.memory();
+    now.early_stop = early_.state();
     saver_->save(now, last, start);
     watch_.restart();
 }
@@ -214,6 +218,7 @@ RunResult WholeRun::go(bool measure) {
         device_facts_.name,
         type_,
         host_rates_,
+        facts_,
         [this] { return checkpoints_ ? checkpoints_->newest().value_or("") : std::string(); }};
     reports_.emplace(settings_, std::move(run), measure, state_.step, HealthWatch(health_of(gpu_)));
     try {
@@ -231,7 +236,8 @@ RunResult WholeRun::go(bool measure) {
         if (driver.empty()) throw;
         throw std::runtime_error(error.what() + driver);
     }
-    result.interrupted = stop_requested() && result.steps_done < settings_.steps;
+    result.interrupted =
+        stop_requested() && result.steps_done < settings_.steps && !result.stopped_early;
     if (result.steps_done > state_.step && !result.unsaved)
         say(fmt::format("{}\n", checkpoints_
                                     ? "saved " + checkpoints_->newest().value_or("nothing")
@@ -240,11 +246,16 @@ RunResult WholeRun::go(bool measure) {
         say(fmt::format("{} had no token to learn{}\n",
                         format_number_of(steps_without_targets_, "step"),
                         training_.updates_after_norm() ? " and changed nothing" : ""));
+    if (result.stopped_early)
+        say(fmt::format("stopped after step {} of {}: {}\n", result.steps_done, settings_.steps,
+                        early_.words()));
     result.diverged = !diverged_.empty();
     if (result.diverged) say_on_stderr(fmt::format("sluice-train: {}{}\n", diverged_, advice()));
-    reports_->end(fmt::format("{} after step {} of {}{}",
-                              result.interrupted ? "Interrupted" : "Finished", result.steps_done,
-                              settings_.steps, result.diverged ? "; " + diverged_ + "." : "."),
+    const char* const how = result.interrupted     ? "Interrupted"
+                            : result.stopped_early ? "Stopped early"
+                                                   : "Finished";
+    reports_->end(fmt::format("{} after step {} of {}{}", how, result.steps_done, settings_.steps,
+                              result.diverged ? "; " + diverged_ + "." : "."),
                   watch_);
     if (auto measured = reports_->measured(watch_)) {
         result.ran = *std::move(measured);

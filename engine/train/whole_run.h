@@ -30,6 +30,7 @@ class WholeRun {
           settings_(settings),
           checkpoints_(checkpoints),
           divergence_(model.vocabulary),
+          early_(settings.patience),
           spikes_(settings.spike_deviations) {}
 
     RunResult go(bool measure);
@@ -37,7 +38,7 @@ class WholeRun {
   private:
     void prepare();
     /// Says what the run will do.
-    void introduce() const;
+    void introduce();
     /// With the memory that saving takes.
     PlannedStep planned() const {
         const PlannedStep step = planned_step(plan_.step, machine_, training_);
@@ -48,6 +49,8 @@ class WholeRun {
     /// saved first.
     void draw_next(std::int64_t step, const Batch& now, Batch& next);
     void start_parameters();
+    /// By fingerprints of each set of held-out data.
+    void refuse_trained(const std::vector<std::string>& held_out) const;
     /// From a file or folder, or random ones.
     void load_base(const std::optional<std::string>& from);
     void continue_adapters(AdapterRecord& saved);
@@ -98,10 +101,12 @@ class WholeRun {
     std::shared_ptr<const Nvml> gpu_;  ///< null without a GPU or its library
     std::optional<RunReports> reports_;
     DivergenceWatch divergence_;
+    EarlyStop early_;
     SpikeWatch spikes_;
     AheadRule ahead_;
     StepWatch watch_;
     HostRates host_rates_;
+    std::vector<std::pair<std::string, std::string>> facts_;  ///< run_facts()
     double last_clip_factor_ = 1;
     std::int64_t steps_without_targets_ = 0;
     std::string diverged_;  ///< a sentence, once the run has diverged with finite numbers

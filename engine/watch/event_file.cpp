@@ -115,7 +115,7 @@ EventFile::~EventFile() {
 }
 
 bool EventFile::add(std::int64_t step, Seconds now,
-                    const std::vector<std::pair<std::string_view, double>>& scalars) {
+                    const std::vector<std::pair<std::string, double>>& scalars) {
     std::string summary;
     for (const auto& [tag, value] : scalars)
         summary += bytes_field(summary_field::kValue, bytes_field(summary_field::kTag, tag) +

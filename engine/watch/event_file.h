@@ -28,7 +28,7 @@ class EventFile {
 
     /// Whether all bytes have reached the system.
     bool add(std::int64_t step, Seconds now,
-             const std::vector<std::pair<std::string_view, double>>& scalars);
+             const std::vector<std::pair<std::string, double>>& scalars);
     const std::string& path() const { return path_; }
 
   private:

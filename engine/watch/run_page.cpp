@@ -107,6 +107,15 @@ std::string charts(const RunPage& page) {
     return out + "</div>\n";
 }
 
+std::string settings_table(const std::vector<std::pair<std::string, std::string>>& settings) {
+    using Row = std::pair<std::string, std::string>;
+    return html_element("h2", "Settings") + "<div class=\"facts\">\n" +
+           to_html(table_of<Row>(
+               settings, {{"", "setting", [](const Row& row) { return row.first; }},
+                          {"", "at the start", [](const Row& row) { return row.second; }}})) +
+           "</div>\n";
+}
+
 constexpr std::string_view kStyle =
     ".charts{display:flex;flex-wrap:wrap;gap:8px}"
     "th:first-child,td:first-child{text-align:left}"
@@ -122,6 +131,7 @@ std::string html(const RunPage& page) {
                                    {{"", "the run", [](const Fact& fact) { return fact.name; }},
                                     {"", "now", [](const Fact& fact) { return fact.value; }}})) +
             "</div>\n";
+    if (!page.facts.settings.empty()) body += settings_table(page.facts.settings);
     if (!page.notes.empty()) body += html_element("h2", "Notes") + html_list(page.notes);
     body += charts(page);
     if (page.measured) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/watch/run_history.h"
@@ -19,6 +20,8 @@ struct RunFacts {
     Bytes planned_device = 0, planned_host = 0;
     std::optional<Seconds> expected_step;             ///< that a plan predicts
     std::optional<Seconds> expected_step_ahead = {};  ///< whose updates begin before the norm
+    /// Names with their values: weights, data, optimizer and others that the run began with.
+    std::vector<std::pair<std::string, std::string>> settings = {};
 };
 
 /// The newest measured step.

@@ -48,6 +48,21 @@ bool may_be_replaced(const std::string& page) {
     return text.str().find(kPageMark) != std::string::npos;
 }
 
+/// Tags of TensorBoard with their numbers.
+std::vector<std::pair<std::string, double>> scalars_of(const StepRecord& record) {
+    std::vector<std::pair<std::string, double>> out;
+    for (const RecordedNumber& number : recorded_numbers()) {
+        const std::string tag = number.tag;
+        const auto value = number.value(record);
+        if (tag.empty()) continue;
+        if (value.is_number()) out.emplace_back(tag, value.get<double>());
+        if (!value.is_object()) continue;
+        for (const auto& [name, one] : value.items())
+            out.emplace_back(tag + "/" + name, one.get<double>());
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string create_watch_folder(std::string folder) {
@@ -89,11 +104,7 @@ void RunWatch::fail(const std::string& sentence) {
 void RunWatch::add(const StepRecord& record) {
     page_.last = record;
     page_.history.add(step_json(record));
-    std::vector<std::pair<std::string_view, double>> scalars;
-    for (const RecordedNumber& number : recorded_numbers())
-        if (const auto value = number.value(record); *number.tag != '\0' && value.is_number())
-            scalars.emplace_back(number.tag, value.get<double>());
-    if (!events_.add(record.step, now_since_1970(), scalars))
+    if (!events_.add(record.step, now_since_1970(), scalars_of(record)))
         fail(fmt::format("--watch {}: {} cannot be written; continuing without it", folder_,
                          events_.path()));
 }

@@ -12,7 +12,29 @@ Json if_any(const std::optional<Value>& value) {
     return value ? Json(*value) : Json();
 }
 
+constexpr const char *kValidation = "validation_loss", *kValidationByName = "validation_losses";
+
+/// Null where no set has a name.
+Json by_name(const ValidationLoss& loss) {
+    Json out;
+    for (const auto& [name, of_set] : loss.by_name) out[name] = of_set;
+    return out;
+}
+
 }  // namespace
+
+std::string validation_words(const ValidationLoss& loss) {
+    std::string sets;
+    for (const auto& [name, of_set] : loss.by_name)
+        sets += fmt::format("{}{} {:.4f}", sets.empty() ? "" : ", ", name, of_set);
+    return fmt::format("{:.4f}{}", loss.all, sets.empty() ? "" : fmt::format(" ({})", sets));
+}
+
+Json validation_json(const ValidationLoss& loss) {
+    Json out{{kValidation, loss.all}};
+    if (Json sets = by_name(loss); !sets.is_null()) out[kValidationByName] = std::move(sets);
+    return out;
+}
 
 const std::vector<RecordedNumber>& recorded_numbers() {
     using R = const StepRecord&;
@@ -22,7 +44,10 @@ const std::vector<RecordedNumber>& recorded_numbers() {
         {"tokens_seen", "", [](R r) { return Json(r.tokens_seen); }},
         {"epochs", "progress/epochs", [](R r) { return Json(r.epochs); }},
         {"loss", "loss/train", [](R r) { return Json(r.outcome.loss); }},
-        {"validation_loss", "loss/validation", [](R r) { return if_any(r.validation_loss); }},
+        {kValidation, "loss/validation",
+         [](R r) { return r.validation ? Json(r.validation->all) : Json(); }},
+        {kValidationByName, "loss/validation",
+         [](R r) { return r.validation ? by_name(*r.validation) : Json(); }},
         {"gradient_norm", "optimizer/gradient_norm",
          [](R r) { return Json(r.outcome.gradient_norm); }},
         {"clip_factor", "optimizer/clip_factor", [](R r) { return Json(r.outcome.clip_factor); }},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/run/streamed_step.h"
@@ -13,11 +14,18 @@
 
 namespace sluice {
 
+/// A held-out loss: a mean over tokens.
+struct ValidationLoss {
+    double all = 0;  ///< of all sets together
+    /// Those of each set that has a name.
+    std::vector<std::pair<std::string, double>> by_name = {};
+};
+
 struct StepRecord {
     std::int64_t step = 0;  ///< from 1
     StepOutcome outcome;
-    bool spike = false;                     ///< loss or norm far above those before
-    std::optional<double> validation_loss;  ///< after it, if it was asked for
+    bool spike = false;                        ///< loss or norm far above those before
+    std::optional<ValidationLoss> validation;  ///< after it, if it was asked for
     double learning_rate = 0;
     Seconds seconds = 0;       ///< since the previous step's loss was known
     std::int64_t tokens = 0;   ///< of the step
@@ -37,7 +45,7 @@ struct StepRecord {
 };
 
 /// A number of a step: its key in the log, its tag in TensorBoard ("": it has none), and its value,
-/// null where the step has none.
+/// null where the step has none. An object has numbers by name, whose tags are below.
 struct RecordedNumber {
     const char* key;
     const char* tag;
@@ -47,6 +55,11 @@ const std::vector<RecordedNumber>& recorded_numbers();
 
 /// "2026-11-29T20:50:00Z".
 std::string utc_text(std::time_t time);
+
+/// "5.68", or "5.68 (chats 5.10, code 6.20)".
+std::string validation_words(const ValidationLoss& loss);
+/// The keys of the log that a loss has.
+nlohmann::ordered_json validation_json(const ValidationLoss& loss);
 
 /// The line of the log.
 nlohmann::ordered_json step_json(const StepRecord& record);

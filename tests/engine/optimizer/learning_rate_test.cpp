@@ -31,6 +31,36 @@ TEST_CASE("learning rate: after the warm-up it falls to the final fraction", "[o
     CHECK(learning_rate_at(schedule, 100) == Approx(8));
 }
 
+TEST_CASE("learning rate: wsd stays at the peak and falls in the last steps", "[optimizer]") {
+    LearningRateSchedule schedule{8.0, 0.25, 10, 100, LearningRateKind::wsd, 0.2};
+    CHECK(learning_rate_at(schedule, 5) == Approx(4));
+    CHECK(learning_rate_at(schedule, 10) == Approx(8));
+    CHECK(learning_rate_at(schedule, 80) == Approx(8));
+    CHECK(learning_rate_at(schedule, 90) == Approx(5));
+    CHECK(learning_rate_at(schedule, 100) == Approx(2));
+    CHECK(learning_rate_at(schedule, 101) == Approx(2));
+    // A fall that begins within the warm-up begins at its end.
+    schedule.decay_share = 1;
+    CHECK(learning_rate_at(schedule, 10) == Approx(8));
+    CHECK(learning_rate_at(schedule, 55) == Approx(5));
+    schedule.decay_share = 0;
+    CHECK(learning_rate_at(schedule, 99) == Approx(8));
+    schedule.decay_share = 2;
+    CHECK_THROWS_WITH(learning_rate_at(schedule, 1),
+                      ContainsSubstring("decay_share is 2, expected 0 to 1"));
+}
+
+TEST_CASE("learning rate: inverse-sqrt falls as transformers has it", "[optimizer]") {
+    LearningRateSchedule schedule{8.0, 0.1, 25, 100, LearningRateKind::inverse_sqrt};
+    CHECK(learning_rate_at(schedule, 5) == Approx(1.6));
+    CHECK(learning_rate_at(schedule, 25) == Approx(8));
+    CHECK(learning_rate_at(schedule, 100) == Approx(4));
+    CHECK(learning_rate_at(schedule, 400) == Approx(2));
+    schedule.warmup_steps = 0;
+    CHECK(learning_rate_at(schedule, 1) == Approx(8));
+    CHECK(learning_rate_at(schedule, 30'001) == Approx(4));
+}
+
 TEST_CASE("learning rate: a warm-up of all steps ends at the peak", "[optimizer]") {
     const LearningRateSchedule schedule{1.0, 0.1, 10, 10, LearningRateKind::linear};
     CHECK(learning_rate_at(schedule, 9) == Approx(0.9));

@@ -16,7 +16,7 @@ nlohmann::json logged(std::optional<double> validation_loss, std::optional<doubl
     record.step = 7;
     record.outcome.loss = 1.5;
     record.outcome.redone = true;
-    record.validation_loss = validation_loss;
+    if (validation_loss) record.validation = {*validation_loss, {{"code", 2.5}}};
     record.seconds = 2;
     record.tokens = 1000;
     record.targets = 500;
@@ -34,6 +34,7 @@ nlohmann::json logged(std::optional<double> validation_loss, std::optional<doubl
 
 TEST_CASE("progress: the log has the validation loss of the steps that found one", "[train]") {
     CHECK(logged(1.25, {})["validation_loss"] == 1.25);
+    CHECK(logged(1.25, {})["validation_losses"]["code"] == 2.5);
     CHECK_FALSE(logged({}, {}).contains("validation_loss"));
 }
 
@@ -46,7 +47,7 @@ TEST_CASE("progress: the log has the time, the tokens seen and the epochs", "[tr
 
 TEST_CASE("progress: a loss before the first step has a line of its own", "[train]") {
     const TempFolder temp;
-    Progress(10, temp.path("log")).report_validation(3, 1.5);
+    Progress(10, temp.path("log")).report_validation(3, {1.5});
     CHECK(temp.read("log") == "{\"step\":3,\"validation_loss\":1.5}\n");
 }
 

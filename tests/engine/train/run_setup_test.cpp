@@ -133,7 +133,7 @@ TEST_CASE("run setup: the same file is not trained on and held out", "[train]") 
     TrainSettings settings;
     const std::vector<std::uint16_t> ids(100, 1);
     settings.data = {temp.write_numbers("a.bin", ids), temp.write_numbers("b.bin", ids)};
-    settings.validation = {temp.write_numbers("c.bin", ids)};
+    settings.validation = {{"", {temp.write_numbers("c.bin", ids)}}};
     TrainingSpec training;
     training.batch = 2;
     training.sequence = 10;
@@ -141,7 +141,7 @@ TEST_CASE("run setup: the same file is not trained on and held out", "[train]") 
         parse_generic_model("layers=1,hidden=64,heads=2,intermediate=128,vocabulary=500");
     CHECK(check_inputs(model, training, settings, false) == 18);
     std::filesystem::create_symlink(settings.data[1], temp.path("d.bin"));
-    settings.validation.push_back(temp.path("d.bin"));
+    settings.validation.push_back({"other", {temp.path("d.bin")}});
     CHECK_THAT(input_error_of([&] { check_inputs(model, training, settings, false); }),
                ContainsSubstring(temp.path("d.bin") + ": is trained on, too"));
 }

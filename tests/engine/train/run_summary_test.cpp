@@ -52,8 +52,8 @@ TEST_CASE("run summary: a run that goes on, with its end by the prediction", "[t
     ComingRun run = coming_run();
     run.settings.data = {"a.bin", "b.bin", "c.bin", "d.bin", "e.bin"};
     run.settings.save_every = 10;
-    run.settings.validation = {"held.bin"};
-    run.validation = DataFacts{1024, 12, 13'000, 13'000, 0};
+    run.settings.validation = {{"", {"held.bin"}}};
+    run.validation = {DataFacts{1024, 12, 13'000, 13'000, 0}};
     run.continues_from = "out/step-00000060";
     run.done = 60;
     run.now = 1'000'000'000;
@@ -74,8 +74,8 @@ TEST_CASE("run summary: a run that goes on, with its end by the prediction", "[t
 TEST_CASE("run summary: a run that only evaluates has no steps", "[train]") {
     ComingRun run = coming_run();
     run.settings.evaluate_only = true;
-    run.settings.validation = {"held.bin"};
-    run.validation = DataFacts{1024, 12, 13'000, 13'000, 0};
+    run.settings.validation = {{"", {"held.bin"}}};
+    run.validation = {DataFacts{1024, 12, 13'000, 13'000, 0}};
     CHECK(
         run_summary(run) ==
         "this run\n"
@@ -96,4 +96,26 @@ TEST_CASE("run summary: sequences beyond the model's positions are said", "[trai
     CHECK_THAT(run_warnings(run).front(),
                ContainsSubstring("sequences of 1,024 tokens are longer than the model's "
                                  "max_position_embeddings of 512"));
+}
+
+TEST_CASE("run summary: each set of held-out data has its line", "[train]") {
+    ComingRun run = coming_run();
+    run.settings.validation = {{"chats", {"a.bin", "b.bin"}}, {"code", {"c.bin"}}};
+    run.settings.patience = 3;
+    run.validation = {DataFacts{1024, 12, 13'000, 13'000, 0}, DataFacts{1024, 2, 2'049, 1'025, 0}};
+    CHECK_THAT(run_summary(run),
+               ContainsSubstring(
+                   "  validation  chats: 12 sequences of 1,024 tokens from a.bin, b.bin; 100% of "
+                   "the tokens are learned\n"
+                   "  validation  code: 2 sequences of 1,024 tokens from c.bin; 50% of the tokens "
+                   "are learned; every 100 steps, until 3 losses are no lower in a row\n"));
+}
+
+TEST_CASE("run summary: the course of the learning rate", "[train]") {
+    ComingRun run = coming_run();
+    run.settings.schedule = LearningRateKind::wsd;
+    CHECK_THAT(run_summary(run),
+               ContainsSubstring("warm-up, wsd to 2e-06 in the last 10% of the steps; betas"));
+    run.settings.schedule = LearningRateKind::inverse_sqrt;
+    CHECK_THAT(run_summary(run), ContainsSubstring("warm-up, inverse-sqrt; betas"));
 }

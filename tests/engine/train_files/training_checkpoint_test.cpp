@@ -50,6 +50,7 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
                         .norm = {28, true},
                         .loss_rise = {27, false},
                         .no_gradient = {26, true}};
+    state.early_stop = {2.0 / 3, 4};
     saved.fill(1);
     loaded.fill(2);
     save_checkpoint(temp.path("new/out"), model, saved.store, state, 1);
@@ -63,6 +64,7 @@ void check_round_trip(const ModelSpec& model, int state_bytes) {
     CHECK(found.settings == state.settings);
     CHECK((found.recent == state.recent && found.ahead == state.ahead));
     CHECK(found.divergence == state.divergence);
+    CHECK(found.early_stop == state.early_stop);
 }
 
 }  // namespace

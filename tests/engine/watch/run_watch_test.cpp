@@ -26,7 +26,11 @@ StepRecord record_of(std::int64_t step) {
     return record;
 }
 
-RunFacts facts() { return {"tiny & <fast>", "a GPU", 10, 2'500'000'000, 4'000'000'000, 0.4}; }
+RunFacts facts() {
+    RunFacts out{"tiny & <fast>", "a GPU", 10, 2'500'000'000, 4'000'000'000, 0.4};
+    out.settings = {{"weights", "loaded from <base>"}, {"steps", "10 of 4 sequences"}};
+    return out;
+}
 
 void no_warning(const std::string& sentence) { FAIL(sentence); }
 
@@ -58,7 +62,8 @@ TEST_CASE("watch: a page is there from the start, loads itself again and ends wi
          {"tiny &amp; &lt;fast&gt; on a GPU", "Finished after step 3 of 10.", "1.6667",
           "8,000 tokens/s", "10,000 tokens/s", "80% of plan; optimizer 12% slower than planned",
           "2.0 GB of 2.5 GB planned", "700 W", "out/step-00000003",
-          "step 3: something odd &amp; &lt;rare&gt;", "Power of the GPU"})
+          "step 3: something odd &amp; &lt;rare&gt;", "Power of the GPU",
+          "loaded from &lt;base&gt;", "10 of 4 sequences"})
         CHECK_THAT(last, ContainsSubstring(words));
     for (const char* other_file : {"src=", "href=", "url(", "@import", "<script"})
         CHECK(last.find(other_file) == std::string::npos);
@@ -140,4 +145,21 @@ TEST_CASE("watch: a loss that is not finite leaves a gap", "[watch]") {
     watch.add(record);
     watch.end("The loss is not finite.", "", std::nullopt);
     CHECK(nesting_error(temp.read("index.html")) == std::nullopt);
+}
+
+TEST_CASE("watch: each named set of held-out data has its numbers", "[watch]") {
+    const TempFolder temp;
+    RunWatch watch(temp.path(), facts(), 0, std::nullopt, no_warning);
+    StepRecord record = record_of(1);
+    record.validation = {2.5, {{"chats", 2.25}, {"code", 3.5}}};
+    watch.add(record);
+    watch.end("Finished.", "", std::nullopt);
+    std::string events;
+    for (const std::string& name : temp.names())
+        if (name.starts_with("events.")) events = temp.read(name);
+    for (const char* tag : {"loss/validation", "loss/validation/chats", "loss/validation/code"})
+        CHECK_THAT(events, ContainsSubstring(tag));
+    CHECK(step_json(record)["validation_losses"]["code"] == 3.5);
+    CHECK_FALSE(step_json(record_of(1)).contains("validation_losses"));
+    CHECK(validation_words(*record.validation) == "2.5000 (chats 2.2500, code 3.5000)");
 }
