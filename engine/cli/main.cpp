@@ -118,6 +118,8 @@ int train(const TrainFlags& typed) {
     if (plan.expected) check_expected_model(*plan.expected, model);
     settings = with_rates(std::move(settings), flags.given, read_training(plan));
     check_training(read_training(plan), settings);
+    if (flags.given.decay_share && settings.schedule != LearningRateKind::wsd)
+        say("note: --decay-share changes nothing without --lr-schedule wsd\n");
     if (settings.watch) create_watch_folder(*settings.watch);
     const bool resumed = checkpoints && checkpoints->newest();
     check_what_is_kept(settings, resumed);

@@ -103,8 +103,9 @@ void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
         ->group("Optimizer")
         ->check(one_of(kLearningRateNames, "cosine, constant, linear, wsd or inverse-sqrt"))
         ->default_str("cosine");
-    in_range(add("--decay-share", s.decay_share, "share of the steps in which wsd falls"), 0.0,
-             1.0);
+    in_range(add_given("--decay-share", given.decay_share,
+                       fmt::format("share of the steps in which wsd falls [{:g}]", s.decay_share)),
+             0.0, 1.0);
     in_range(add("--final-fraction", s.final_fraction,
                  "share of the peak learning rate at the last step"),
              0.0, 1.0);
@@ -263,8 +264,9 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                "threads of the CPU's kernels; 0: half the cores");
     add_option(app, {"--log", "FILE", "Output"}, s.log,
                "append one JSON object per step to this file");
-    add_option(app, {"--watch", "FOLDER", "Output"}, s.watch,
-               "folder of a page that shows the run in a browser, and of TensorBoard's files")
+    add_option(
+        app, {"--watch", "FOLDER", "Output"}, s.watch,
+        "folder of a page that shows the run in a browser, and of files for TensorBoard and W&B")
         ->check(has_name);
     add_option(app, {"--dump-batches", "FILE", "Output"}, s.dump_batches,
                "append each step's inputs and targets to this file, as raw int32");

@@ -16,6 +16,7 @@ TrainSettings with_rates(TrainSettings settings, const GivenSettings& given,
     settings.learning_rate = given.learning_rate.value_or(usual.learning_rate);
     settings.weight_decay = given.weight_decay.value_or(usual.weight_decay);
     settings.beta2 = given.beta2.value_or(usual.beta2);
+    settings.decay_share = given.decay_share.value_or(settings.decay_share);
     return settings;
 }
 

@@ -11,7 +11,7 @@ namespace sluice {
 /// Those whose default depends on what the run starts from, as typed.
 struct GivenSettings {
     std::optional<std::int64_t> steps, warmup_steps;
-    std::optional<double> epochs, learning_rate, weight_decay, beta2;
+    std::optional<double> epochs, learning_rate, weight_decay, beta2, decay_share;
 };
 
 struct UsualSettings {

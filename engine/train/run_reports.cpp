@@ -20,6 +20,7 @@ RunFacts facts_of(const TrainSettings& settings, const ReportedRun& run) {
         run.asked.model_name,       run.device,  settings.steps, plan.fit.device().peak.bytes,
         plan.fit.host().peak.bytes, std::nullopt};
     facts.settings = run.facts;
+    facts.hyperparameters = nlohmann::ordered_json::parse(run.settings);
     if (settings.expected) {
         facts.expected_step = settings.expected->step;
         facts.expected_step_ahead = settings.expected->step_ahead;
@@ -125,8 +126,8 @@ std::optional<MeasuredParts> RunReports::measured_parts(const StepWatch& watch) 
     return parts;
 }
 
-void RunReports::end(const std::string& how, const StepWatch& watch) {
-    if (watch_) watch_->end(how, run_.newest_checkpoint(), measured_parts(watch));
+void RunReports::end(const std::string& how, const StepWatch& watch, bool well) {
+    if (watch_) watch_->end(how, run_.newest_checkpoint(), measured_parts(watch), well);
 }
 
 }  // namespace sluice

@@ -24,6 +24,7 @@ struct ReportedRun {
     DType activations = DType::bf16;
     HostRates host_rates;                                    ///< at its start
     std::vector<std::pair<std::string, std::string>> facts;  ///< run_facts()
+    std::string settings;                                    ///< settings_record()
     std::function<std::string()> newest_checkpoint;          ///< its folder, or ""
 };
 
@@ -52,8 +53,8 @@ class RunReports {
     /// Then: the plan that ran and its memory, and why its step was not measured, a sentence.
     TimedPlan not_measured() const;
     std::string why_not_measured() const;
-    /// How the run ended, a sentence.
-    void end(const std::string& how, const StepWatch& watch);
+    /// How the run ended, a sentence. `well`: not by a fault.
+    void end(const std::string& how, const StepWatch& watch, bool well = false);
 
   private:
     std::optional<MeasuredParts> measured_parts(const StepWatch& watch) const;

@@ -219,6 +219,7 @@ RunResult WholeRun::go(bool measure) {
         type_,
         host_rates_,
         facts_,
+        state_.settings,
         [this] { return checkpoints_ ? checkpoints_->newest().value_or("") : std::string(); }};
     reports_.emplace(settings_, std::move(run), measure, state_.step, HealthWatch(health_of(gpu_)));
     try {
@@ -256,7 +257,7 @@ RunResult WholeRun::go(bool measure) {
                                                    : "Finished";
     reports_->end(fmt::format("{} after step {} of {}{}", how, result.steps_done, settings_.steps,
                               result.diverged ? "; " + diverged_ + "." : "."),
-                  watch_);
+                  watch_, !result.diverged);
     if (auto measured = reports_->measured(watch_)) {
         result.ran = *std::move(measured);
     } else {

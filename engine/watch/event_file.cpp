@@ -9,60 +9,23 @@
 #include <cstring>
 #include <filesystem>
 
+#include "engine/watch/crc32.h"
+#include "engine/watch/protobuf.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "TFRecords are little-endian");
-
-std::array<std::uint32_t, 256> crc_table() {
-    constexpr std::uint32_t kReversedPolynomial = 0x82f63b78;
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
-        std::uint32_t rest = byte;
-        for (int bit = 0; bit < 8; ++bit)
-            rest = rest >> 1 ^ ((rest & 1) != 0 ? kReversedPolynomial : 0);
-        table[byte] = rest;
-    }
-    return table;
-}
+using protobuf::bytes_field;
+using protobuf::bytes_of;
+using protobuf::double_field;
+using protobuf::float_field;
+using protobuf::integer_field;
 
 /// TFRecord's: rotated, so that the checksum of data with its own checksum is no special number.
 std::uint32_t masked_crc32c(std::string_view bytes) {
     constexpr std::uint32_t kMaskDelta = 0xa282ead8;
     return std::rotr(crc32c(bytes), 15) + kMaskDelta;
-}
-
-template <typename Number>
-std::string bytes_of(Number number) {
-    std::string bytes(sizeof number, '\0');
-    std::memcpy(bytes.data(), &number, sizeof number);
-    return bytes;
-}
-
-// Fields of protocol buffers, by number and wire type.
-enum class Wire : std::uint32_t { varint = 0, fixed64 = 1, length = 2, fixed32 = 5 };
-
-std::string varint(std::uint64_t value) {
-    std::string out;
-    for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-    return out + static_cast<char>(value);
-}
-std::string key(std::uint32_t field, Wire wire) {
-    return varint(field << 3 | static_cast<std::uint32_t>(wire));
-}
-std::string integer_field(std::uint32_t field, std::int64_t value) {
-    return key(field, Wire::varint) + varint(static_cast<std::uint64_t>(value));
-}
-std::string double_field(std::uint32_t field, double value) {
-    return key(field, Wire::fixed64) + bytes_of(value);
-}
-std::string float_field(std::uint32_t field, float value) {
-    return key(field, Wire::fixed32) + bytes_of(value);
-}
-std::string bytes_field(std::uint32_t field, std::string_view value) {
-    return key(field, Wire::length) + varint(value.size()) + std::string(value);
 }
 
 // From TensorFlow's event.proto and summary.proto.
@@ -87,13 +50,6 @@ std::string host_name() {
 }
 
 }  // namespace
-
-std::uint32_t crc32c(std::string_view bytes) {
-    static const std::array<std::uint32_t, 256> table = crc_table();
-    std::uint32_t crc = ~std::uint32_t{0};
-    for (const char c : bytes) crc = table[(crc ^ static_cast<unsigned char>(c)) & 0xff] ^ crc >> 8;
-    return ~crc;
-}
 
 EventFile::EventFile(const std::string& folder, std::int64_t first_step, Seconds now)
     : path_((std::filesystem::path(folder) / fmt::format("events.out.tfevents.{:010}.{}.{}",

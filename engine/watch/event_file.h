@@ -13,9 +13,6 @@
 
 namespace sluice {
 
-/// CRC-32C (Castagnoli), which RFC 3720 defines.
-std::uint32_t crc32c(std::string_view bytes);
-
 class EventFile {
   public:
     /// A new file in the folder, for steps from `first_step` on: TensorBoard leaves out what older

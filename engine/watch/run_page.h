@@ -22,6 +22,7 @@ struct RunFacts {
     std::optional<Seconds> expected_step_ahead = {};  ///< whose updates begin before the norm
     /// Names with their values: weights, data, optimizer and others that the run began with.
     std::vector<std::pair<std::string, std::string>> settings = {};
+    nlohmann::ordered_json hyperparameters = nlohmann::ordered_json::object();  ///< as numbers
 };
 
 /// The newest measured step.

@@ -63,6 +63,14 @@ std::vector<std::pair<std::string, double>> scalars_of(const StepRecord& record)
     return out;
 }
 
+WandbRun wandb_run(const RunFacts& facts) {
+    WandbRun run{new_wandb_id(), fmt::format("{} on {}", facts.model, facts.device),
+                 facts.hyperparameters};
+    run.config["model"] = facts.model;
+    run.config["device"] = facts.device;
+    return run;
+}
+
 }  // namespace
 
 std::string create_watch_folder(std::string folder) {
@@ -85,7 +93,8 @@ RunWatch::RunWatch(std::string folder, RunFacts facts, std::int64_t done,
                    std::function<void(const std::string&)> warn)
     : folder_(create_watch_folder(std::move(folder))),
       warn_(std::move(warn)),
-      events_(folder_, done + 1, now_since_1970()) {
+      events_(folder_, done + 1, now_since_1970()),
+      wandb_(folder_, wandb_run(facts), now_since_1970()) {
     page_.facts = std::move(facts);
     if (log && done > 0) page_.history.read_log(*log, done);
     page_.state = "The first step has not ended yet.";
@@ -97,6 +106,10 @@ RunWatch::~RunWatch() {
     if (writer_.valid()) writer_.wait();
 }
 
+void RunWatch::fail_to_write(const std::string& path) {
+    fail(fmt::format("--watch {}: {} cannot be written; continuing without it", folder_, path));
+}
+
 void RunWatch::fail(const std::string& sentence) {
     if (!std::exchange(failed_, true)) warn_(sentence);
 }
@@ -104,9 +117,9 @@ void RunWatch::fail(const std::string& sentence) {
 void RunWatch::add(const StepRecord& record) {
     page_.last = record;
     page_.history.add(step_json(record));
-    if (!events_.add(record.step, now_since_1970(), scalars_of(record)))
-        fail(fmt::format("--watch {}: {} cannot be written; continuing without it", folder_,
-                         events_.path()));
+    const auto scalars = scalars_of(record);
+    if (!events_.add(record.step, now_since_1970(), scalars)) fail_to_write(events_.path());
+    if (!wandb_.add(record.step, now_since_1970(), scalars)) fail_to_write(wandb_.path());
 }
 
 void RunWatch::note(const std::string& sentence) {
@@ -149,8 +162,9 @@ void RunWatch::write(std::string state, std::string checkpoint,
     start_writing(false, std::move(state), std::move(checkpoint), std::move(measured));
 }
 
-void RunWatch::end(std::string state, std::string checkpoint,
-                   std::optional<MeasuredParts> measured) {
+void RunWatch::end(std::string state, std::string checkpoint, std::optional<MeasuredParts> measured,
+                   bool well) {
+    if (well && !wandb_.end(now_since_1970())) fail_to_write(wandb_.path());
     start_writing(true, std::move(state), std::move(checkpoint), std::move(measured));
     if (const std::string failure = writer_.get(); !failure.empty()) fail(failure);
 }

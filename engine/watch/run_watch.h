@@ -1,5 +1,5 @@
-// Where can someone follow a run? --watch FOLDER: a page for a browser and an event file for
-// TensorBoard.
+// Where can someone follow a run? --watch FOLDER: a page for a browser, an event file for
+// TensorBoard, and an offline run of Weights & Biases.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 
 #include "engine/watch/event_file.h"
 #include "engine/watch/run_page.h"
+#include "engine/watch/wandb_file.h"
 
 namespace sluice {
 
@@ -36,11 +37,13 @@ class RunWatch {
     bool is_due() const;
     /// Writes the page on another thread.
     void write(std::string state, std::string checkpoint, std::optional<MeasuredParts> measured);
-    /// The last page; returns when it is written.
-    void end(std::string state, std::string checkpoint, std::optional<MeasuredParts> measured);
+    /// The last page; returns when it is written. `well`: not by a fault.
+    void end(std::string state, std::string checkpoint, std::optional<MeasuredParts> measured,
+             bool well = true);
 
   private:
     void fail(const std::string& sentence);
+    void fail_to_write(const std::string& path);
     void start_writing(bool ended, std::string state, std::string checkpoint,
                        std::optional<MeasuredParts> measured);
 
@@ -48,6 +51,7 @@ class RunWatch {
     std::function<void(const std::string&)> warn_;
     bool failed_ = false;
     EventFile events_;
+    WandbFile wandb_;
     RunPage page_;
     Seconds written_at_ = 0;           ///< by the host's clock
     std::future<std::string> writer_;  ///< gives why it failed, or ""
