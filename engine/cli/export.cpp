@@ -43,6 +43,8 @@ void add_flags(CLI::App& app, ExportFlags& flags) {
     add_option(app, {"--precision", "{bf16,fp32}"}, flags.precision,
                "bf16, or fp32: the masters to the bit, as far as --state-bytes kept them")
         ->capture_default_str();
+    add_option(app, {"--base", "FOLDER"}, flags.request.base,
+               "the weights that adapters are merged into [those they were trained beside]");
     add_option(app, {"--shard-size", "SIZE"}, flags.shard_size,
                "a file has at most this size, as in 2GB, or one tensor [5GB]");
 }

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "engine/data/files.h"
+#include "engine/train/merged_weights.h"
 #include "engine/train/model_files.h"
 #include "engine/train/training_checkpoint.h"
 #include "sim/base/input_error.h"
@@ -56,22 +58,20 @@ fs::path named_folder(const std::string& to) {
 /// fp32 masters, from the upper planes, which are the weights, and the lower planes of a section.
 class Masters {
   public:
-    explicit Masters(const std::string& checkpoint) : lower_(open_optimizer(checkpoint)) {}
+    explicit Masters(const std::string& checkpoint)
+        : upper_(open_checkpoint(checkpoint)), lower_(open_optimizer(checkpoint)) {}
 
-    /// Precondition: `out` is a part of the tensor.
-    void read(const NamedTensor& tensor, const TensorView& upper, std::int64_t begin,
-              std::span<std::byte> out) const {
+    void read(const NamedTensor& tensor, std::int64_t first, std::span<float> out) const {
+        const TensorView& upper = upper_.tensor(tensor.name);
         const std::string name = lower_plane_name(tensor.section);
         // A master of 16 bits has none.
         const TensorView* const lower = lower_.has(name) ? &lower_.tensor(name) : nullptr;
-        const std::int64_t first = begin / dtype_bytes(Dtype::f32),
-                           count = std::ssize(out) / dtype_bytes(Dtype::f32);
-        for (std::int64_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const std::int64_t at = first + static_cast<std::int64_t>(i);
             MasterPlanes planes{};
-            std::memcpy(&planes.high, upper.bytes.data() + 2 * (first + i), sizeof planes.high);
-            if (lower != nullptr) planes.low = low_at(*lower, tensor.offset + first + i);
-            const float master = join_master(planes);
-            std::memcpy(out.data() + dtype_bytes(Dtype::f32) * i, &master, sizeof master);
+            std::memcpy(&planes.high, upper.bytes.data() + 2 * at, sizeof planes.high);
+            if (lower != nullptr) planes.low = low_at(*lower, tensor.offset + at);
+            out[i] = join_master(planes);
         }
     }
 
@@ -85,7 +85,7 @@ class Masters {
         return low;
     }
 
-    Checkpoint lower_;
+    Checkpoint upper_, lower_;
 };
 
 std::string exported_config(const std::string& text, const std::string& path, Dtype dtype) {
@@ -94,9 +94,69 @@ std::string exported_config(const std::string& text, const std::string& path, Dt
     return config.dump(2) + "\n";
 }
 
-void refuse_adapters(const std::string& checkpoint) {
-    if (is_there(path_in(checkpoint, kAdapterConfigFile)))
-        throw InputError(fmt::format("{}: {}", checkpoint, kAdapterWords));
+/// Elements of a tensor from the given one on.
+using ReadNumbers =
+    std::function<void(const NamedTensor& tensor, std::int64_t first, std::span<float> out)>;
+
+/// A model with its numbers.
+struct Source {
+    ModelSpec model;
+    std::string config;
+    std::vector<std::pair<std::string, std::string>> others;  ///< files, by name
+    ReadNumbers read;
+};
+
+/// The model of a checkpoint that has no config.json, by its record.
+ModelSpec recorded_model(const std::string& checkpoint) {
+    const std::string path = path_in(checkpoint, kTrainingRecordFile);
+    const auto record = parse_ordered_json(read_text_file(path), path);
+    return parse_hf_config(record.at("model").dump(), path);
+}
+
+Source merged(const std::string& checkpoint, const ExportRequest& request) {
+    Source out;
+    out.model = recorded_model(checkpoint);
+    const auto weights = std::make_shared<MergedWeights>(checkpoint, out.model, request.base);
+    const ModelFiles files = read_model_files(weights->base());
+    out.config = config_with_rest(out.model, files);
+    out.others = files.others;
+    out.read = [weights](const NamedTensor& tensor, std::int64_t first, std::span<float> to) {
+        weights->read(tensor, first, to);
+    };
+    return out;
+}
+
+Source trained(const std::string& checkpoint, const ExportRequest& request) {
+    if (request.base)
+        throw InputError(fmt::format("--base {}: {} holds all weights, not adapters; leave it out",
+                                     *request.base, checkpoint));
+    const std::string path = path_in(checkpoint, kConfigFile);
+    const ModelFiles files = read_model_files(checkpoint);
+    Source out{parse_hf_config(files.config, path), files.config, files.others, {}};
+    if (request.dtype == Dtype::f32) {
+        const auto masters = std::make_shared<Masters>(checkpoint);
+        out.read = [masters](const NamedTensor& tensor, std::int64_t first, std::span<float> to) {
+            masters->read(tensor, first, to);
+        };
+        return out;
+    }
+    const auto weights = std::make_shared<Checkpoint>(open_checkpoint(checkpoint));
+    out.read = [weights](const NamedTensor& tensor, std::int64_t first, std::span<float> to) {
+        read_as_fp32(weights->tensor(tensor.name), first, std::ssize(to), to.data());
+    };
+    return out;
+}
+
+/// Rounded to nearest for bf16.
+void write_numbers(const std::vector<float>& numbers, Dtype dtype, std::span<std::byte> out) {
+    if (dtype == Dtype::f32) {
+        std::memcpy(out.data(), numbers.data(), out.size());
+        return;
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::uint16_t high = split_master(numbers[i]).high;
+        std::memcpy(out.data() + 2 * i, &high, sizeof high);
+    }
 }
 
 }  // namespace
@@ -104,15 +164,11 @@ void refuse_adapters(const std::string& checkpoint) {
 ExportedModel export_model(const ExportRequest& request) {
     const fs::path to = named_folder(request.to);
     const std::string checkpoint = checkpoint_of(request.from);
-    refuse_adapters(checkpoint);
     verify_checkpoint(checkpoint);
-    const std::string config_path = path_in(checkpoint, kConfigFile);
-    const ModelFiles files = read_model_files(checkpoint);
-    const std::vector<NamedTensor> tensors =
-        named_tensors(parse_hf_config(files.config, config_path));
-    const Checkpoint weights = open_checkpoint(checkpoint);
-    std::optional<Masters> masters;
-    if (request.dtype == Dtype::f32) masters.emplace(checkpoint);
+    const Source source = is_there(path_in(checkpoint, kAdapterConfigFile))
+                              ? merged(checkpoint, request)
+                              : trained(checkpoint, request);
+    const std::vector<NamedTensor> tensors = named_tensors(source.model);
     ExportedModel out{checkpoint};
     std::vector<TensorSpec> specs;
     for (const NamedTensor& tensor : tensors) {
@@ -124,14 +180,14 @@ ExportedModel export_model(const ExportRequest& request) {
     const auto write = [&](const std::string& name, const std::string& text) {
         write_output_file(path_in(folder.path(), name), text);
     };
-    write(kConfigFile, exported_config(files.config, config_path, request.dtype));
-    for (const auto& [name, text] : files.others) write(name, text);
+    write(kConfigFile, exported_config(source.config, kConfigFile, request.dtype));
+    for (const auto& [name, text] : source.others) write(name, text);
+    std::vector<float> numbers;
     const auto produce = [&](std::size_t i, std::int64_t begin, std::span<std::byte> chunk) {
-        const TensorView& upper = weights.tensor(tensors[i].name);
-        if (masters)
-            masters->read(tensors[i], upper, begin, chunk);
-        else
-            std::memcpy(chunk.data(), upper.bytes.data() + begin, chunk.size());
+        const std::int64_t width = dtype_bytes(request.dtype);
+        numbers.resize(chunk.size() / static_cast<std::size_t>(width));
+        source.read(tensors[i], begin / width, numbers);
+        write_numbers(numbers, request.dtype, chunk);
     };
     const auto written =
         write_checkpoint(folder.path(), "model", specs, request.shard_bytes, produce);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "engine/data/safetensors_header.h"
@@ -15,6 +16,7 @@ struct ExportRequest {
     std::string to;                             ///< the folder to make
     Dtype dtype = Dtype::bf16;                  ///< or f32: the masters, to the bit
     std::int64_t shard_bytes = kMaxShardBytes;  ///< a file has at most these
+    std::optional<std::string> base = {};       ///< of adapters, in place of the weights they name
 };
 
 struct ExportedModel {
@@ -25,8 +27,8 @@ struct ExportedModel {
 
 /// Writes config.json, the tokenizer's files, and model.safetensors or shards with their index. The
 /// folder has its name only once it is whole, also on the disk. Throws InputError, and leaves no
-/// such folder, where `from` holds no whole checkpoint of all weights, `to` exists, or the disk is
-/// full.
+/// such folder, where `from` holds no whole checkpoint, the weights of its adapters are missing,
+/// `to` exists, or the disk is full. Adapters are merged into their weights.
 ExportedModel export_model(const ExportRequest& request);
 
 }  // namespace sluice

@@ -186,7 +186,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
 constexpr const char* kOptimizer = "optimizer";
 
 const char* weights_stem(const ParameterStore& store) {
-    return store.has_adapters() ? "adapter_model" : "model";
+    return store.has_adapters() ? kAdapterStem : "model";
 }
 
 /// As peft writes it; `target_modules` from the names of tensors, ...q_proj.lora_A.weight.

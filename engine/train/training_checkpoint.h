@@ -181,6 +181,8 @@ Checkpoint open_optimizer(const std::string& folder);
 
 /// Stands in place of config.json where adapters were trained.
 inline constexpr const char* kAdapterConfigFile = "adapter_config.json";
+/// Their file, without its ending.
+inline constexpr const char* kAdapterStem = "adapter_model";
 /// The file that is written last: a folder with it is a whole checkpoint.
 inline constexpr const char* kTrainingRecordFile = "training.json";
 /// The link to the best checkpoint.

@@ -3,17 +3,19 @@ weights and adapters on the same batches; and does its checkpoint hold what peft
 
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 from dataclasses import replace
 
 import torch
+import transformers
 from safetensors.torch import load_file
 
 from model_folders import MODELS, save_model
 from reference_model import read_shape
 from reference_step import ReferenceTrainer, TrainingSettings, rounded_to_bf16
-from sluice_train import checkpoint_folder, train, write_tokens
+from sluice_train import PROGRAM, checkpoint_folder, train, write_tokens
 from whole_model_test import BATCH, BF16, FP32, change_errors, relative_errors
 
 RANK, ALPHA = 8, 24.0
@@ -194,6 +196,59 @@ class AdaptersTest(unittest.TestCase):
             weight = name.removeprefix(PREFIX).replace(f".lora_{part}.weight", ".weight")
             rows, columns = base[weight].shape
             self.assertEqual(tensor.shape, (RANK, columns) if part == "A" else (rows, RANK))
+
+    def exported(self, *words):
+        done = subprocess.run([PROGRAM, "export", *map(str, words)], capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    def test_an_export_has_the_adapters_merged(self):
+        """W + alpha / rank B A, as peft's merge_and_unload() has it, of all families."""
+        write_tokens(self.scratch / "tokens.bin", 71 * 32 - 5, 300)
+        for model in ("qwen3", "qwen2-tied"):
+            folder = self.scratch / f"merged-{model}"
+            folder.mkdir()
+            settings = TrainingSettings(steps=3, warmup_steps=0, learning_rate=1e-2)
+            self.run_engine(folder, model, settings, {})
+            checkpoint = checkpoint_folder(folder / "out", 3)
+            adapters = load_file(checkpoint / "adapter_model.safetensors")
+            base = load_file(self.weights[model] / "model.safetensors")
+            for precision, dtype in (("fp32", torch.float32), ("bf16", torch.bfloat16)):
+                made = folder / precision
+                words = (folder / "out", "--out", made, "--precision", precision)
+                self.assertEqual(self.exported(*words), (0, ""))
+                merged = transformers.AutoModelForCausalLM.from_pretrained(made, dtype="auto")
+                changed = 0
+                for name, tensor in merged.named_parameters():
+                    expected = base[name].float()
+                    key = PREFIX + name.removesuffix(".weight") + ".lora_{}.weight"
+                    if key.format("A") in adapters:
+                        a, b = (adapters[key.format(part)].double() for part in "AB")
+                        expected = (expected + ALPHA / RANK * (b @ a)).float()
+                        changed += not torch.equal(expected, base[name].float())
+                    self.assertEqual(tensor.dtype, dtype)
+                    limit = 1e-6 if dtype == torch.float32 else 2**-8
+                    error = (tensor.float() - expected).abs().max() / expected.abs().max()
+                    self.assertLess(error, limit, name)
+                self.assertEqual(changed, len(adapters) // 2)
+
+    def test_an_export_needs_the_weights_of_the_adapters(self):
+        write_tokens(self.scratch / "tokens.bin", 71 * 32 - 5, 300)
+        folder = self.scratch / "moved"
+        folder.mkdir()
+        self.run_engine(folder, "qwen3", TrainingSettings(steps=1, warmup_steps=0), {})
+        weights, away = self.weights["qwen3"], self.scratch / "away"
+        made = folder / "made"
+        weights.rename(away)
+        self.addCleanup(away.rename, weights)
+        status, said = self.exported(folder / "out", "--out", made)
+        self.assertEqual(status, 2)
+        self.assertIn(f"belong to {weights}, which is not there; give these weights with", said)
+        other = self.weights["qwen2-tied"]
+        status, said = self.exported(folder / "out", "--out", made, "--base", other)
+        self.assertEqual((status, said.count("\n")), (2, 1))
+        self.assertFalse(made.exists())
+        self.assertEqual(self.exported(folder / "out", "--out", made, "--base", away), (0, ""))
+        self.assertTrue((made / "model.safetensors").exists())
 
 
 if __name__ == "__main__":

@@ -98,10 +98,12 @@ TEST_CASE("export: refuses what is no whole checkpoint of all weights", "[train_
                ContainsSubstring("holds no checkpoint"));
     CHECK_THAT(error_of({out, out}), ContainsSubstring("exists already; give another folder"));
     CHECK_THAT(error_of({out, temp.path("no/such/folder")}), ContainsSubstring("make it first"));
+    CHECK_THAT(error_of({out, temp.path("made"), Dtype::bf16, kMaxShardBytes, "base"}),
+               ContainsSubstring("holds all weights, not adapters; leave it out"));
     write_output_file(path_in(step, "model.safetensors"), "cut");
     CHECK_THAT(error_of({out, temp.path("made")}), ContainsSubstring("is damaged"));
-    write_output_file(path_in(step, "adapter_config.json"), "{}");
-    CHECK_THAT(error_of({out, temp.path("made")}), ContainsSubstring("merge_and_unload"));
+    CHECK_THAT(error_of({out, temp.path("made"), Dtype::bf16, kMaxShardBytes, "base"}),
+               ContainsSubstring("is damaged"));
     CHECK_FALSE(is_there(temp.path("made")));
     CHECK_FALSE(is_there(temp.path("made.partial")));
 }
