@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/plan/step_program.h"
@@ -36,7 +38,7 @@ inline constexpr OperationId kWholeStep = -1;
 /// Bytes alive from the first to the last operation that uses them, in the program's order; or for
 /// the whole step.
 struct Buffer {
-    std::string name;
+    std::string_view name;  ///< a literal
     MemoryKind kind = MemoryKind::workspace;
     Memory memory;
     Bytes bytes = 0;
@@ -96,6 +98,11 @@ void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
 
 /// Throws InputError if the training computes in a precision whose rate the machine's GPU lacks.
 void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training);
+
+/// The first rule that a training breaks by itself, with the model or on the machine: one of those
+/// above.
+std::optional<Refusal> refusal_of(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training);
 
 /// Plans a step with the schedule of `training`. Precondition: check_training_spec passed.
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,

@@ -145,19 +145,10 @@ std::optional<Suggestion> least_host_memory(const ModelSpec& model, const Machin
                                             const std::set<std::string>& chosen_beside,
                                             const PriceList& prices) {
     constexpr double kNear = 1.1, kMostTimes = 256;
-    std::optional<Suggestion> out;
     MachineSpec with = machine;
     const auto fits = [&](double capacity) {
         with.host.memory_capacity = static_cast<Bytes>(capacity);
-        const PlanChoice choice = choose_plan(model, with, asked, chosen_beside, prices);
-        if (!choice.step) return false;
-        const StepPlan plan = plan_memory(model, with, choice.training);
-        const Fit fit = check_fit(plan, with, choice.training);
-        out = Suggestion{{{"host_memory", fmt::format("{:.0f}GB", capacity / kGiga)}},
-                         choice.training,
-                         fit.device().peak.bytes,
-                         fit.host().peak.bytes};
-        return true;
+        return may_choose_plan(model, with, asked, chosen_beside, prices);
     };
     // Capacities are whole GB, as the report prints them.
     const auto whole = [](double bytes) { return std::ceil(bytes / kGiga) * kGiga; };
@@ -176,7 +167,13 @@ std::optional<Suggestion> least_host_memory(const ModelSpec& model, const Machin
         if (middle >= high) break;
         (fits(middle) ? high : low) = middle;
     }
-    return out;
+    with.host.memory_capacity = static_cast<Bytes>(high);
+    const PlanChoice choice = choose_plan(model, with, asked, chosen_beside, prices);
+    const Fit fit = check_fit(plan_memory(model, with, choice.training), with, choice.training);
+    return Suggestion{{{"host_memory", fmt::format("{:.0f}GB", high / kGiga)}},
+                      choice.training,
+                      fit.device().peak.bytes,
+                      fit.host().peak.bytes};
 }
 
 }  // namespace

@@ -26,20 +26,23 @@ PlanChoice without_last_layers(PlanChoice choice, const std::set<std::string>& f
     return choice;
 }
 
-/// From a nearby plan that fits, where no mixture of homes does: advice would propose that one.
-PlanChoice from_nearest(const ModelSpec& model, const MachineSpec& machine,
-                        const TrainingSpec& training, const std::set<std::string>& fixed,
-                        const PriceList& prices, BillBase base, PlanChoice none) {
-    if (!training.schedule->ours || !fits_by_token(model, machine, training)) return none;
-    const std::optional<TrainingSpec> nearest = fitting_training(model, machine, training, true);
-    if (!nearest ||
-        std::ranges::any_of(changed_settings(training, *nearest),
-                            [&](const Setting& one) { return fixed.contains(one.field); }))
-        return none;
-    PlanChoice found = fastest_plan(model, machine, *nearest, fixed, prices, base);
-    if (!found.step) return none;
+/// A nearby plan that fits, where no mixture of homes does: advice would propose that one. Empty
+/// where it differs in what is fixed.
+std::optional<TrainingSpec> nearest(const ModelSpec& model, const MachineSpec& machine,
+                                    const TrainingSpec& training,
+                                    const std::set<std::string>& fixed) {
+    if (!training.schedule->ours || !fits_by_token(model, machine, training)) return std::nullopt;
+    std::optional<TrainingSpec> out = fitting_training(model, machine, training, true);
+    if (out && std::ranges::any_of(changed_settings(training, *out),
+                                   [&](const Setting& one) { return fixed.contains(one.field); }))
+        out.reset();
+    return out;
+}
+
+/// The plan of another training says what differs from what was asked.
+PlanChoice from_other(PlanChoice found, const TrainingSpec& asked) {
     found.step_as_asked.reset();
-    for (const Setting& one : changed_settings(training, found.training))
+    for (const Setting& one : changed_settings(asked, found.training))
         if (std::ranges::none_of(found.settings, [&](const ChosenSetting& known) {
                 return known.setting.field == one.field;
             }))
@@ -47,26 +50,33 @@ PlanChoice from_nearest(const ModelSpec& model, const MachineSpec& machine,
     return found;
 }
 
+/// No gradients are held for the norm, which takes 2 bytes a parameter less; empty if that may not
+/// be chosen.
+std::optional<TrainingSpec> with_speculation(const TrainingSpec& training,
+                                             const std::set<std::string>& fixed) {
+    TrainingSpec out = training;
+    out.clipping = Clipping::speculative;
+    const bool may = training.schedule->ours && training.clipping == Clipping::automatic &&
+                     !fixed.contains("clipping") && !refusal_of(out);
+    return may ? std::optional(out) : std::nullopt;
+}
+
 PlanChoice choose_with_clipping(const ModelSpec& model, const MachineSpec& machine,
                                 const TrainingSpec& training, const std::set<std::string>& fixed,
                                 const PriceList& prices, BillBase base) {
-    PlanChoice fastest = fastest_plan(model, machine, training, fixed, prices, base);
+    const auto fastest_of = [&](const TrainingSpec& one) {
+        return fastest_plan(model, machine, one, fixed, prices, base);
+    };
+    PlanChoice fastest = fastest_of(training);
     if (!fastest.step)
-        fastest = from_nearest(model, machine, training, fixed, prices, base, std::move(fastest));
-    // No gradients are held for the norm, which takes 2 bytes a parameter less.
-    TrainingSpec speculative = training;
-    speculative.clipping = Clipping::speculative;
-    const bool may_speculate = training.schedule->ours &&
-                               training.clipping == Clipping::automatic &&
-                               !fixed.contains("clipping") && !refusal_of(speculative);
-    if (fastest.step || !may_speculate)
+        if (const auto other = nearest(model, machine, training, fixed))
+            if (PlanChoice found = fastest_of(*other); found.step)
+                fastest = from_other(std::move(found), training);
+    const auto speculative = with_speculation(training, fixed);
+    if (fastest.step || !speculative)
         return also_good_ahead(model, machine, training, std::move(fastest), fixed);
-    PlanChoice other = fastest_plan(model, machine, speculative, fixed, prices, base);
-    if (!other.step) return fastest;
-    other.step_as_asked.reset();
-    other.settings.push_back(
-        {{"clipping", option_text(speculative, training_option("clipping"))}, std::nullopt});
-    return other;
+    PlanChoice other = fastest_of(*speculative);
+    return other.step ? from_other(std::move(other), training) : fastest;
 }
 
 }  // namespace
@@ -79,6 +89,19 @@ PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
     const std::set<std::string> fixed = with_layers_that_recompute(given);
     return without_last_layers(choose_with_clipping(model, machine, training, fixed, prices, base),
                                fixed);
+}
+
+bool may_choose_plan(const ModelSpec& model, const MachineSpec& machine,
+                     const TrainingSpec& training, const std::set<std::string>& given,
+                     const PriceList& prices) {
+    check_training_spec(training);
+    check_plan_inputs(model, machine, training);
+    const std::set<std::string> fixed = with_layers_that_recompute(given);
+    const auto any = [&](const std::optional<TrainingSpec>& one) {
+        return one && any_plan_fits(model, machine, *one, fixed, prices);
+    };
+    return any(training) || any(nearest(model, machine, training, fixed)) ||
+           any(with_speculation(training, fixed));
 }
 
 }  // namespace sluice

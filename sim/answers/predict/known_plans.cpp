@@ -5,7 +5,7 @@
 namespace sluice {
 namespace {
 
-thread_local KnownPlans* plans_of_thread = nullptr;
+thread_local std::shared_ptr<KnownPlans> plans_of_thread;
 
 }  // namespace
 
@@ -21,9 +21,12 @@ void KnownPlans::add(const Key& key, KnownPlan plan) {
     plans_[key] = std::move(added);
 }
 
-KnownPlans* KnownPlans::of_thread() { return plans_of_thread; }
+std::shared_ptr<KnownPlans> KnownPlans::of_thread() {
+    return plans_of_thread ? plans_of_thread : std::make_shared<KnownPlans>();
+}
 
-KnownPlans::Scope::Scope(KnownPlans& plans) : outer_(std::exchange(plans_of_thread, &plans)) {}
+KnownPlans::Scope::Scope(std::shared_ptr<KnownPlans> plans)
+    : outer_(std::exchange(plans_of_thread, std::move(plans))) {}
 KnownPlans::Scope::~Scope() { plans_of_thread = outer_; }
 
 MemoryPlan peaks_of(const StepPlan& plan) {

@@ -29,18 +29,18 @@ class KnownPlans {
     std::shared_ptr<const KnownPlan> find(const Key& key) const;
     void add(const Key& key, KnownPlan plan);
 
-    /// Those of this thread's Scope; null without one.
-    static KnownPlans* of_thread();
+    /// Those of this thread's Scope; new ones without one.
+    static std::shared_ptr<KnownPlans> of_thread();
     /// During its lifetime, searches of this thread share these plans. All must be for one model.
     class Scope {
       public:
-        explicit Scope(KnownPlans& plans);
+        explicit Scope(std::shared_ptr<KnownPlans> plans = of_thread());
         ~Scope();
         Scope(const Scope&) = delete;
         Scope& operator=(const Scope&) = delete;
 
       private:
-        KnownPlans* const outer_;
+        const std::shared_ptr<KnownPlans> outer_;
     };
 
   private:

@@ -43,7 +43,7 @@ class PlanSearch {
         if (bill_base_ == BillBase::least_part)
             as_asked ? trials_.bill_beside(trials_.best())
                      : trials_.bill_beside(memory_share(0, asked_, machine_));
-        const bool ours = has_option(asked_.schedule, "resident_layers");
+        const bool ours = is_ours();
         if (ours && !as_asked &&
             (!fits_by_token(model_, machine_, asked_) || !tightest_mixture_fits()))
             return {asked_, {}, {}, {}};
@@ -64,6 +64,23 @@ class PlanSearch {
         return with_reasons(std::move(out));
     }
 
+    /// Whether run() finds a plan, without its time.
+    bool any() {
+        if (!is_ours()) return run().step.has_value();
+        if (whole_space_.fitting(asked_)) return true;
+        if (bill_base_ == BillBase::least_part)
+            trials_.bill_beside(memory_share(0, asked_, machine_));
+        if (!fits_by_token(model_, machine_, asked_) || !tightest_mixture_fits()) return false;
+        std::vector<TrainingSpec> bases = tighter_buffers(asked_, fixed_);
+        bases.insert(bases.begin(), asked_);
+        for (const bool leave_room : {true, false}) {
+            space_.leave_room(leave_room);
+            for (const TrainingSpec& base : bases)
+                if (descent_from(base).any()) return true;
+        }
+        return false;
+    }
+
   private:
     /// A way to cut the batch and to bring weights, and the fastest mixture of homes with it.
     struct Frame {
@@ -75,6 +92,7 @@ class PlanSearch {
         std::vector<std::pair<TrainingSpec, Seconds>> forms;
     };
 
+    bool is_ours() const { return has_option(asked_.schedule, "resident_layers"); }
     bool is_free(const char* field) const { return space_.is_free(field); }
     bool may_set(const char* field) const { return space_.may_set(field); }
 
@@ -98,7 +116,9 @@ class PlanSearch {
         return !any.empty();
     }
 
-    void try_mixtures(const TrainingSpec& base) {
+    void try_mixtures(const TrainingSpec& base) { descent_from(base).run(); }
+
+    PlanDescent descent_from(const TrainingSpec& base) {
         std::vector<Frame> frames;
         for (const TrainingSpec& one : other_forms(base)) add_parts(one, frames);
         PlanDescent descent(model_, asked_, space_, trials_);
@@ -109,7 +129,7 @@ class PlanSearch {
                         for (const Quiet quiet : {Quiet::little, Quiet::much})
                             if (const auto mix = columns->fastest(frame.limits, quiet))
                                 descent.add(*mix, columns);
-        descent.run();
+        return descent;
     }
 
     /// Nothing free has any amount.
@@ -319,6 +339,12 @@ PlanChoice fastest_plan(const ModelSpec& model, const MachineSpec& machine,
                         const PriceList& prices, BillBase base) {
     check_training_spec(training);
     return PlanSearch(model, machine, training, fixed, prices, base).run();
+}
+
+bool any_plan_fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const std::set<std::string>& fixed, const PriceList& prices) {
+    check_training_spec(training);
+    return PlanSearch(model, machine, training, fixed, prices, BillBase::least_part).any();
 }
 
 }  // namespace sluice

@@ -29,13 +29,20 @@ enum class BillBase : std::uint8_t {
 PlanChoice fastest_plan(const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training, const std::set<std::string>& fixed,
                         const PriceList& prices = {}, BillBase base = BillBase::least_part);
-/// The same, but a plan for --clipping auto may give up a little in steps that clip, for those that
-/// do not (step_ahead.h), and clips speculatively where no other plan fits. A fixed recomputation
-/// fixes what layers keep, too. Throws InputError if model, machine and training are not valid
-/// together.
+/// Whether that finds a plan, in a fraction of the time.
+bool any_plan_fits(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& training,
+                   const std::set<std::string>& fixed, const PriceList& prices = {});
+/// The fastest, too, but a plan for --clipping auto may give up a little in steps that clip, for
+/// those that do not (step_ahead.h), and clips speculatively where no other plan fits. A fixed
+/// recomputation fixes what layers keep, too. Throws InputError if model, machine and training are
+/// not valid together.
 PlanChoice choose_plan(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training, const std::set<std::string>& fixed,
                        const PriceList& prices = {}, BillBase base = BillBase::least_part);
+/// Whether it finds a plan, in a fraction of the time. Throws InputError as that does.
+bool may_choose_plan(const ModelSpec& model, const MachineSpec& machine,
+                     const TrainingSpec& training, const std::set<std::string>& fixed,
+                     const PriceList& prices = {});
 
 /// The order of plans of different systems, best first: optimizer states in full precision, then
 /// the time of a step. A system that rounds its states does another training, and is no faster way

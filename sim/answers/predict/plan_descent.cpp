@@ -61,8 +61,16 @@ void PlanDescent::add(const Planned& start, std::shared_ptr<const PlanColumns> c
     starts_.push_back({*std::move(one), std::move(columns), promised});
 }
 
+bool PlanDescent::any() {
+    std::ranges::stable_sort(starts_, {}, &Start::promised);
+    starts_.resize(std::min(starts_.size(), kMostStarts));
+    return std::ranges::any_of(starts_, [this](Start& one) {
+        return laid_out(std::move(one.planned), *one.columns).has_value();
+    });
+}
+
 void PlanDescent::run() {
-    constexpr std::size_t kMostStarts = 16, kMostDescents = 5;
+    constexpr std::size_t kMostDescents = 5;
     constexpr double kFar = 1.08;
     std::ranges::stable_sort(starts_, {}, &Start::promised);
     std::vector<At> begun;

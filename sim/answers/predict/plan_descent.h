@@ -18,11 +18,15 @@ class PlanDescent {
 
     /// A plan that fits to begin with, and the columns of its frame.
     void add(const Planned& start, std::shared_ptr<const PlanColumns> columns);
+    /// Whether run() finds a plan.
+    bool any();
     /// Simulates the plans that promise the most, and others near the fastest of them while these
     /// are faster. The trials know the fastest.
     void run();
 
   private:
+    /// Of those that promise the most.
+    static constexpr std::size_t kMostStarts = 16;
     struct Start {
         Planned planned;
         std::shared_ptr<const PlanColumns> columns;

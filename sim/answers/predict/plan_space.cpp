@@ -36,12 +36,9 @@ Planned PlanSpace::timeable(Planned one) const {
 
 std::optional<StepPlan> PlanSpace::plan(const TrainingSpec& training) const {
     begin_simulation();  // most plans are bounded only, and a newer question waits for their end
-    // A given option has its whole effect.
-    if (const auto why = without_effect(model_, training); why && fixed_.contains(why->field))
-        return std::nullopt;
+    if (!keeps_rules(training)) return std::nullopt;
     try {
-        check_training_spec(training);
-        return plan_memory(model_, machine_, training);
+        return training.schedule->plan(model_, machine_, training);
     } catch (const InputError&) {
         return std::nullopt;
     }
@@ -56,14 +53,8 @@ std::optional<Planned> PlanSpace::planned(const TrainingSpec& training) const {
 }
 
 bool PlanSpace::keeps_rules(const TrainingSpec& training) const {
-    try {
-        check_training_spec(training);
-        check_plan_inputs(model_, machine_, training);
-        check_gpu_products(machine_, training);
-        return true;
-    } catch (const InputError&) {
-        return false;
-    }
+    const auto why = without_effect(model_, training);
+    return !(why && fixed_.contains(why->field)) && !refusal_of(model_, machine_, training);
 }
 
 KnownPlans::Key PlanSpace::key(const TrainingSpec& training) const {
@@ -74,21 +65,19 @@ KnownPlans::Key PlanSpace::key(const TrainingSpec& training) const {
 
 std::optional<PlannedBytes> PlanSpace::bytes(const TrainingSpec& training,
                                              std::optional<Planned>& made) const {
-    const auto [known, is_new] = bytes_.try_emplace(option_values(training));
-    if (!is_new) return known->second;
-    if (known_plans_ != nullptr)
-        if (const auto plan = known_plans_->find(key(training))) {
-            if (!keeps_rules(training)) return known->second;
-            Planned peaks;
-            peaks.training = training;
-            peaks.plan.memory = plan->peaks;
-            set_fit(peaks, Gaps::none);
-            return known->second = {peaks.fits, peaks.spare_bytes};
-        }
+    const KnownPlans::Key key = this->key(training);
+    if (const auto plan = known_plans_->find(key)) {
+        if (!keeps_rules(training)) return std::nullopt;
+        Planned peaks;
+        peaks.training = training;
+        peaks.plan.memory = plan->peaks;
+        set_fit(peaks, Gaps::none);
+        return PlannedBytes{peaks.fits, peaks.spare_bytes};
+    }
     made = planned(training);
-    if (!made) return known->second;
-    if (known_plans_ != nullptr) known_plans_->add(key(training), {peaks_of(made->plan), {}});
-    return known->second = {made->fits, made->spare_bytes};
+    if (!made) return std::nullopt;
+    known_plans_->add(key, {peaks_of(made->plan), {}});
+    return PlannedBytes{made->fits, made->spare_bytes};
 }
 
 const std::optional<StepWork>& PlanSpace::work(const TrainingSpec& training) const {
@@ -97,20 +86,17 @@ const std::optional<StepWork>& PlanSpace::work(const TrainingSpec& training) con
     const auto work_of = [&](const StepOutline& outline) {
         return step_work(outline, demands(outline.kinds, training), machine_);
     };
-    if (known_plans_ != nullptr)
-        if (const auto plan = known_plans_->find(key(training)); plan && plan->outline) {
-            if (keeps_rules(training)) known->second = work_of(*plan->outline);
-            return known->second;
-        }
-    std::optional<Planned> made = planned(training);
-    auto& bytes = bytes_[known->first];
+    const KnownPlans::Key key = this->key(training);
+    if (const auto plan = known_plans_->find(key); plan && plan->outline) {
+        if (keeps_rules(training)) known->second = work_of(*plan->outline);
+        return known->second;
+    }
+    std::optional<StepPlan> made = plan(training);
     if (!made) return known->second;
-    bytes = {made->fits, made->spare_bytes};
-    derive_waits(made->plan);
-    StepOutline outline = step_outline(made->plan);
+    derive_waits(*made);
+    StepOutline outline = step_outline(*made);
     known->second = work_of(outline);
-    if (known_plans_ != nullptr)
-        known_plans_->add(key(training), {peaks_of(made->plan), std::move(outline)});
+    known_plans_->add(key, {peaks_of(*made), std::move(outline)});
     return known->second;
 }
 

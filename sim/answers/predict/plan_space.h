@@ -49,10 +49,10 @@ class PlanSpace {
           asked_(asked),
           fixed_(fixed),
           kernel_costs_(machine.gpu),
-          known_plans_(asked.schedule->ours ? KnownPlans::of_thread() : nullptr) {}
+          known_plans_(KnownPlans::of_thread()) {}
 
     /// Whether plans fit only if they leave room (Fit::leaves_room).
-    void leave_room(bool leave) { leave_room_ = leave, bytes_.clear(); }
+    void leave_room(bool leave) { leave_room_ = leave; }
     bool leaves_room() const { return leave_room_; }
     bool is_free(const char* field) const { return !fixed_.contains(field); }
     bool may_set(const char* field) const;
@@ -64,11 +64,11 @@ class PlanSpace {
     std::optional<StepPlan> plan(const TrainingSpec& training) const;
     /// The same, and whether its bytes fit, without the gaps between buffers.
     std::optional<Planned> planned(const TrainingSpec& training) const;
-    /// That of the plan, which is made once; `made` gets it where that is now. Empty if the
+    /// Of our schedule, whose plan is made once; `made` gets it where that is now. Empty if the
     /// training breaks a rule.
     std::optional<PlannedBytes> bytes(const TrainingSpec& training,
                                       std::optional<Planned>& made) const;
-    /// The work of the plan's lanes; it is made once.
+    /// The work of the plan's lanes, of our schedule; it is made once.
     const std::optional<StepWork>& work(const TrainingSpec& training) const;
     /// Whether it fits with these, too. Takes longer than the plan, so it is asked last.
     void lay_out(Planned& one) const;
@@ -87,7 +87,8 @@ class PlanSpace {
 
   private:
     void set_fit(Planned& one, Gaps gaps) const;
-    /// Whether the training keeps the rules, on this machine, too.
+    /// Whether the training keeps the rules, on this machine, too, and given options have their
+    /// whole effect.
     bool keeps_rules(const TrainingSpec& training) const;
     /// For known_plans_: our plan depends on nothing of the machine but the size of its process.
     KnownPlans::Key key(const TrainingSpec& training) const;
@@ -98,10 +99,9 @@ class PlanSpace {
     const std::set<std::string>& fixed_;
     bool leave_room_ = false;
     // Known of plans, by the values of all options: a search asks again for many.
-    mutable std::map<std::vector<double>, std::optional<PlannedBytes>> bytes_;
     mutable std::map<std::vector<double>, std::optional<StepWork>> work_;
     mutable KernelCosts kernel_costs_;
-    KnownPlans* known_plans_;  ///< on all machines; null: only here
+    std::shared_ptr<KnownPlans> known_plans_;  ///< on all machines
 };
 
 }  // namespace sluice

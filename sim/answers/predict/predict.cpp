@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/answers/predict/advice.h"
+#include "sim/answers/predict/known_plans.h"
 #include "sim/answers/predict/other_rates.h"
 #include "sim/answers/predict/plan_choice.h"
 #include "sim/answers/predict/prediction_band.h"
@@ -115,6 +116,7 @@ Prediction predict(PlannedStep plan, const ModelSpec& model, const MachineSpec& 
 Prediction predict(const ModelSpec& model, const MachineSpec& machine, const TrainingSpec& asked,
                    const Wanted& wanted, const std::function<void(const Prediction&)>& so_far) {
     check_training_spec(asked);
+    const KnownPlans::Scope plans;  // that choices ask for again, such as with more host memory
     std::optional<PlanChoice> choice;
     TrainingSpec training = asked;
     if (wanted.chosen_beside != nullptr && (asked.schedule->ours || !wanted.as_users_run)) {

@@ -31,11 +31,15 @@ class AheadSearch {
           machine_(machine),
           space_(model, machine, asked, fixed),
           most_waits_(waits * (1 + kGivenUp)),
-          most_host_(most_host(waiting)),
           best_(waiting),
           waits_(waits),
-          ahead_(time(waiting, ClippedStep::ahead)) {
-        space_.leave_room(fit(waiting).leaves_room());
+          ahead_(time_ahead(waiting)) {
+        const Fit fit = check_fit(plan_memory(model, machine, waiting), machine, waiting);
+        space_.leave_room(fit.leaves_room());
+        // More than a GPU's part of the host's memory may be billed.
+        const auto all = static_cast<double>(machine.host.memory_capacity);
+        most_host_ = std::max(fit.host().peak.bytes,
+                              static_cast<Bytes>(all / std::max(1.0, machine.host.gpus)));
     }
 
     void run() {
@@ -47,36 +51,30 @@ class AheadSearch {
     Seconds waits() const { return waits_; }
     /// The time of a step that waits; empty if the training does not fit.
     std::optional<Seconds> waits(const TrainingSpec& training) const {
-        if (!space_.fitting(training)) return std::nullopt;
-        return time(training, ClippedStep::waits);
+        std::optional<Planned> planned = space_.fitting(training);
+        return planned ? std::optional(time(*std::move(planned))) : std::nullopt;
     }
 
   private:
-    Seconds time(const TrainingSpec& training, ClippedStep step) const {
-        const StepPlan plan = plan_streamed(model_, machine_, training, step).step;
-        return quick_step(plan.program, space_.demands(plan.program, training), machine_, training,
+    Seconds time_ahead(const TrainingSpec& training) const {
+        return time({training, plan_streamed(model_, machine_, training, ClippedStep::ahead).step});
+    }
+    Seconds time(Planned planned) const {
+        const Planned one = space_.timeable(std::move(planned));
+        return quick_step(one.plan.program, one.demands, machine_, one.training,
                           std::numeric_limits<Seconds>::infinity())
             .step;
-    }
-    Fit fit(const TrainingSpec& training) const {
-        return check_fit(plan_memory(model_, machine_, training), machine_, training);
-    }
-    /// More than a GPU's part of the host's memory may be billed.
-    Bytes most_host(const TrainingSpec& training) const {
-        const auto all = static_cast<double>(machine_.host.memory_capacity);
-        return std::max(fit(training).host().peak.bytes,
-                        static_cast<Bytes>(all / std::max(1.0, machine_.host.gpus)));
     }
 
     /// The step that clips nothing; kNever if the training does not fit or gives up too much.
     Seconds tried(const TrainingSpec& training) {
         // Less than this is not worth another setting.
         constexpr double kLeast = 0.005;
-        const std::optional<Planned> planned = space_.fitting(training);
+        std::optional<Planned> planned = space_.fitting(training);
         if (!planned || planned->host_peak > most_host_) return kNever;
-        const Seconds ahead = time(training, ClippedStep::ahead);
+        const Seconds ahead = time_ahead(training);
         if (ahead * (1 + kLeast) > ahead_) return ahead;
-        const Seconds waits = time(training, ClippedStep::waits);
+        const Seconds waits = time(*std::move(planned));
         if (waits > most_waits_) return kNever;
         best_ = training, ahead_ = ahead, waits_ = waits;
         return ahead;
@@ -130,7 +128,7 @@ class AheadSearch {
     const MachineSpec& machine_;
     PlanSpace space_;
     const Seconds most_waits_;
-    const Bytes most_host_;
+    Bytes most_host_ = 0;
     TrainingSpec best_;
     Seconds waits_, ahead_;
 };

@@ -148,14 +148,8 @@ class LimitSearch {
     }
 
     /// Why the settings are no valid ones with that value; empty: they are.
-    static std::optional<InputError> refused(const Trial& t) {
-        try {
-            check_training_spec(t.training);
-            check_plan_inputs(t.model, t.machine, t.training);
-            return std::nullopt;
-        } catch (const InputError& why) {
-            return why;
-        }
+    static std::optional<Refusal> refused(const Trial& t) {
+        return refusal_of(t.model, t.machine, t.training);
     }
 
     bool does_it(const Trial& t) {
@@ -182,7 +176,7 @@ class LimitSearch {
         constexpr double kMost = 1 << 15;
         for (double count = 1; count <= kMost && count * unit <= limit; ++count)
             if (!refused(trial(count * unit))) return count * unit;
-        throw *refused(trial(unit));
+        throw InputError(*refused(trial(unit)));
     }
 
     /// Searches multiples of `unit`, or of the least valid one where others are refused. Speed is
@@ -271,7 +265,7 @@ class LimitSearch {
         });
         std::optional<Trial> before;
         std::vector<std::string> not_counted;
-        std::optional<InputError> why;
+        std::optional<Refusal> why;
         for (const ModelSpec& model : models) {
             if (!query_.planned_too && !runs_today(training_, model, machine_).runs()) {
                 not_counted.push_back(model.name);
@@ -295,7 +289,7 @@ class LimitSearch {
                 "--planned-too",
                 training_.schedule->name, machine_.id));
         if (before) answer_.other = side(*before);
-        if (!answer_.best && !before) throw *why;
+        if (!answer_.best && !before) throw InputError(*why);
         if (!not_counted.empty())
             answer_.note =
                 fmt::format("not counted, since no program trains them this way here today: {}",
@@ -306,9 +300,10 @@ class LimitSearch {
     FindAnswer sides(double best, double other) {
         if (best > 0) answer_.best = side(trial(best));
         const auto why = other > 0 ? refused(trial(other)) : std::nullopt;
-        if (why && best == 0) throw *why;
+        if (why && best == 0) throw InputError(*why);
         if (why)
-            answer_.note = fmt::format("{} is refused: {}", trial(other).subject, why->what());
+            answer_.note =
+                fmt::format("{} is refused: {}", trial(other).subject, InputError(*why).what());
         else if (other > 0)
             answer_.other = side(trial(other));
         return std::move(answer_);

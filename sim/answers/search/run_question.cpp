@@ -92,7 +92,7 @@ void try_ways(const RunQuestion& question, const std::function<void(RunWay)>& fo
     if (!out_of_reach(question).empty()) return progress(machines.size(), machines.size());
     std::atomic<std::size_t> done = 0;
     progress(0, machines.size());
-    KnownPlans plans;
+    const auto plans = std::make_shared<KnownPlans>();
     in_threads(machines.size(), [&](std::size_t i) {
         const KnownPlans::Scope scope(plans);
         ways_on_machine(question, asked, machines[i], found);
