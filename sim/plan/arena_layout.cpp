@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
+#include <set>
 
 namespace sluice {
 namespace {
 
 /// A buffer that comes and goes.
 struct Item {
-    std::size_t buffer = 0;
+    std::size_t number = 0;  ///< among those of the arena
     Bytes bytes = 0;
     OperationId first = 0, last = 0;
     OperationId length() const { return last - first; }
@@ -58,6 +60,12 @@ class Places {
     std::vector<Placed> placed_;
 };
 
+/// Where items are, by their numbers.
+struct Packed {
+    std::vector<Bytes> offsets;
+    Bytes total = 0;
+};
+
 /// Tries orders in which items are placed, each as near to an end of the block as those before it
 /// allow. Keeps the best layout.
 class Packing {
@@ -82,9 +90,10 @@ class Packing {
         const int tries = static_cast<int>(
             std::clamp<std::int64_t>(placements / (kOrders + kBeginnings), 1, kMostTries));
         constexpr OperationId kNone = std::numeric_limits<OperationId>::max();
+        std::set<std::pair<int, OperationId>> begun;
         for (int order = 0; order < 3; ++order) {
             for (const OperationId after : {peak_, most_items_, kNone})
-                if (try_order(items_, after, tries)) return;
+                if (begun.emplace(order, after).second && try_order(items_, after, tries)) return;
             if (order == 0) std::ranges::reverse(items_);
             if (order == 1) std::ranges::stable_sort(items_, std::ranges::greater(), &Item::bytes);
         }
@@ -94,13 +103,16 @@ class Packing {
             std::min<std::int64_t>(kBeginnings, placements / tries - kOrders);
         for (std::int64_t i = 0; i < beginnings; ++i) {
             const OperationId after = items_[random() % items_.size()].first - 1;
-            if (try_order(longest_first, after, tries)) return;
+            if (begun.emplace(0, after).second && try_order(longest_first, after, tries)) return;
         }
     }
 
-    const std::vector<Item>& order() const { return best_order_; }
-    const std::vector<Bytes>& offsets() const { return best_offsets_; }
-    Bytes total() const { return best_; }
+    Packed best() const {
+        Packed out{std::vector<Bytes>(best_order_.size()), best_};
+        for (std::size_t i = 0; i < best_order_.size(); ++i)
+            out.offsets[best_order_[i].number] = best_offsets_[i];
+        return out;
+    }
 
   private:
     static constexpr int kMostTries = 12, kOrders = 9, kBeginnings = 24;
@@ -131,9 +143,13 @@ class Packing {
     }
 
     /// Items that begin after `second_stack` go to the upper end. Then the same with the item that
-    /// ended highest first. Whether the best layout is good enough.
+    /// ended highest first, until an order comes again. Whether the best layout is good enough.
     bool try_order(std::vector<Item> items, OperationId second_stack, int tries) {
+        std::set<std::vector<std::size_t>> tried;
         for (int i = 0; i < tries && best_ > enough_; ++i) {
+            std::vector<std::size_t> order;
+            for (const Item& item : items) order.push_back(item.number);
+            if (!tried.insert(std::move(order)).second) break;
             const std::size_t top = place(items, second_stack);
             const Bytes total = offsets_[top] + items[top].bytes;
             if (total < best_) best_ = total, best_order_ = items, best_offsets_ = offsets_;
@@ -181,6 +197,20 @@ void count_time_by_begins(std::vector<Item>& items) {
     for (Item& item : items) item.first = up_to(item.first), item.last = up_to(item.last);
 }
 
+/// Half of the layouts that a choice of plans asks for are known: plans that differ on the host
+/// have the same arena.
+Packed packed(std::vector<Item> items, Bytes enough) {
+    constexpr std::size_t kMostKnown = 512;
+    thread_local std::map<std::vector<Bytes>, Packed> known;
+    std::vector<Bytes> key = {enough};
+    for (const Item& item : items) key.insert(key.end(), {item.bytes, item.first, item.last});
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+    if (known.size() == kMostKnown) known.clear();
+    Packing packing(std::move(items), enough);
+    packing.run();
+    return known[std::move(key)] = packing.best();
+}
+
 }  // namespace
 
 std::optional<std::pair<BufferId, BufferId>> buffers_that_meet(const MemoryPlan& plan,
@@ -211,6 +241,7 @@ ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough, Memory
     ArenaLayout out{std::vector<Bytes>(plan.buffers.size(), -1),
                     std::vector<Bytes>(plan.buffers.size(), 0), 0};
     std::vector<Item> items;
+    std::vector<std::size_t> of_item;
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
         const bool stands = buffer.first == kWholeStep;
@@ -223,16 +254,16 @@ ArenaLayout layout_arena(const MemoryPlan& plan, int scale, Bytes enough, Memory
             out.offset[i] = out.total;
             out.total += out.bytes[i];
         } else {
-            items.push_back({i, out.bytes[i], buffer.first, buffer.last});
+            items.push_back({items.size(), out.bytes[i], buffer.first, buffer.last});
+            of_item.push_back(i);
         }
     }
     if (items.empty()) return out;
     count_time_by_begins(items);
-    Packing packing(std::move(items), enough - out.total);
-    packing.run();
-    for (std::size_t i = 0; i < packing.order().size(); ++i)
-        out.offset[packing.order()[i].buffer] = out.total + packing.offsets()[i];
-    out.total += packing.total();
+    const Packed inside = packed(std::move(items), enough - out.total);
+    for (std::size_t i = 0; i < of_item.size(); ++i)
+        out.offset[of_item[i]] = out.total + inside.offsets[i];
+    out.total += inside.total;
     return out;
 }
 

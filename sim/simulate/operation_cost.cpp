@@ -1,6 +1,7 @@
 #include "sim/simulate/operation_cost.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/plan/adam_part.h"
 
@@ -95,32 +96,17 @@ int optimizer_threads(const MachineSpec& machine, const TrainingSpec& training) 
                                            training.updates_after_norm());
 }
 
-KernelCosts::KernelCosts(const GpuSpec& gpu)
-    : gpu_(gpu), has_tables_(std::ranges::any_of(gpu.tables, [](const KernelTable& table) {
-          return !table.empty();
-      })) {}
-
-KernelCost KernelCosts::of(const KernelList& list, KernelStyle style) {
-    if (!has_tables_) return kernels_cost(gpu_, list, style);
-    KernelCost out;
-    std::vector<double> numbers;
-    for (const Kernel& k : list) {
-        numbers.clear();
-        for (const auto small :
-             {static_cast<int>(style), static_cast<int>(k.kind), static_cast<int>(k.role),
-              static_cast<int>(k.added), static_cast<int>(k.fp8), static_cast<int>(k.attention),
-              static_cast<int>(k.work)})
-            numbers.push_back(small);
-        for (const std::int64_t count : {k.m, k.n, k.k, k.count, k.sequence, k.sequences, k.heads,
-                                         k.kv_heads, k.head_dim, k.rows, k.columns, k.launches})
-            numbers.push_back(static_cast<double>(count));
-        for (const double amount : {k.flops, k.bytes, k.work_bytes, k.added_bytes})
-            numbers.push_back(amount);
-        const auto [known, is_new] = known_.try_emplace(numbers);
-        if (is_new) known->second = kernels_cost(gpu_, {k}, style);
-        out += known->second;
-    }
-    return out;
+const KernelCost& KernelCosts::of(const KernelList& list, KernelStyle style) {
+    std::uint64_t hash = list.size();
+    for (const Kernel& one : list)
+        for (const double number : {one.flops, one.bytes, one.work_bytes})
+            hash = (hash ^ std::bit_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15u;
+    const auto [first, end] = known_.equal_range(hash);
+    const auto found = std::find_if(first, end, [&](const auto& known) {
+        return known.second.style == style && known.second.list == list;
+    });
+    if (found != end) return found->second.cost;
+    return known_.emplace(hash, Known{list, style, kernels_cost(gpu_, list, style)})->second.cost;
 }
 
 std::vector<FlowDemand> operation_demands(const StepProgram& program, const MachineSpec& machine,

@@ -2,7 +2,8 @@
 // compute take now, given the GPU's recent power?
 #pragma once
 
-#include <map>
+#include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/plan/step_plan.h"
@@ -21,18 +22,22 @@ struct FlowDemand {
     Seconds alone() const { return bytes / rate; }
 };
 
-/// Costs of kernels on one GPU. Those from tables of measured kernels are computed once.
+/// Costs of kernels on one GPU. Those of a list are computed once.
 class KernelCosts {
   public:
     /// The GPU must outlive it.
-    explicit KernelCosts(const GpuSpec& gpu);
+    explicit KernelCosts(const GpuSpec& gpu) : gpu_(gpu) {}
     /// That of kernels_cost().
-    KernelCost of(const KernelList& list, KernelStyle style);
+    const KernelCost& of(const KernelList& list, KernelStyle style);
 
   private:
+    struct Known {
+        KernelList list;
+        KernelStyle style;
+        KernelCost cost;
+    };
     const GpuSpec& gpu_;
-    bool has_tables_ = false;
-    std::map<std::vector<double>, KernelCost> known_;  ///< by all numbers of a kernel
+    std::unordered_multimap<std::uint64_t, Known> known_;  ///< by a hash of the list
 };
 
 /// One demand per operation, in the program's order.

@@ -1,6 +1,10 @@
 #include "sim/simulate/quick_run.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
 
 #include "sim/simulate/lanes_record.h"
 #include "sim/simulate/shared_rates.h"
@@ -16,13 +20,15 @@ class QuickRun {
         : stop_(std::move(stop)),
           record_(work, machine, worth),
           sharing_(machine, record_.devices(), training.state_bytes),
-          at_(record_.devices()),
-          alone_(record_.devices(), 0),
-          rates_(alone_) {}
+          alone_(record_.devices(), 0) {
+        for (std::size_t i = 0; i < alone_.size(); ++i)
+            if (const auto& all = record_.operations(Lane::at(i)); !all.empty())
+                lanes_.push_back({Lane::at(i), &all, &alone_[Lane::at(i)]});
+    }
 
     RunSteps run() {
         begin_all();
-        while (std::ranges::any_of(alone_, [](double rate) { return rate > 0; })) {
+        while (std::ranges::any_of(lanes_, [](const At& at) { return at.runs(); })) {
             if (stop_.stop_requested()) throw Cancelled();
             end_next();
             if (record_.ended_early()) break;
@@ -32,55 +38,69 @@ class QuickRun {
     }
 
   private:
-    /// The next operation of a lane, or the one that it runs.
+    /// The next operation of a lane that has some, or the one that it runs.
     struct At {
+        Lane lane;
+        const std::vector<OperationId>* operations;
+        double* alone;  ///< its flow's rate, in bytes/s; 0: none runs
         std::size_t next = 0;
         int step = 0;
         Seconds began = 0;
         double left = 0;  ///< bytes
         bool ends = false;
+        OperationId operation() const { return (*operations)[next]; }
+        bool runs() const { return *alone > 0; }
+    };
+    /// The rates of flows that run at the same time, from those alone.
+    struct Shared {
+        ByLane<double> alone, rates;
     };
 
-    OperationId operation(Lane lane) const { return record_.operations(lane)[at_[lane].next]; }
-
     void begin_all() {
-        for (std::size_t i = 0; i < at_.size(); ++i) {
-            const Lane lane = Lane::at(i);
-            At& at = at_[lane];
-            if (alone_[lane] > 0 || record_.operations(lane).empty() || record_.over(at.step) ||
-                record_.missing(operation(lane), at.step) >= 0)
+        for (At& at : lanes_) {
+            if (at.runs() || record_.over(at.step) || record_.missing(at.operation(), at.step) >= 0)
                 continue;
-            const FlowDemand demand = record_.begin(operation(lane), now_);
+            const FlowDemand demand = record_.begin(at.operation(), now_);
             at.began = now_;
             at.left = demand.bytes;
-            alone_[lane] = demand.rate;
+            *at.alone = demand.rate;
         }
+    }
+
+    /// Layers are alike, so that few combinations of rates occur.
+    const ByLane<double>& shared_rates() {
+        std::uint64_t hash = 0;
+        for (const double rate : alone_)
+            hash = (hash ^ std::bit_cast<std::uint64_t>(rate)) * 0x9e3779b97f4a7c15u;
+        const auto [known, is_new] = shared_.try_emplace(hash, Shared{alone_, {}});
+        Shared& out = known->second;
+        const bool same = std::ranges::equal(out.alone, alone_);
+        if (!same) out.alone = alone_;
+        if (is_new || !same) sharing_.share(alone_, out.rates);
+        return out.rates;
     }
 
     void end_next() {
-        sharing_.share(alone_, rates_);
+        const ByLane<double>& rates = shared_rates();
         Seconds next = std::numeric_limits<Seconds>::infinity();
-        for (std::size_t i = 0; i < at_.size(); ++i)
-            if (const Lane lane = Lane::at(i); alone_[lane] > 0)
-                next = std::min(next, at_[lane].left / rates_[lane]);
+        for (const At& at : lanes_)
+            if (at.runs()) next = std::min(next, at.left / rates[at.lane]);
         now_ += next;
         // Ends that differ by rounding alone are one.
         constexpr Seconds kRounding = 1e-12;
-        for (std::size_t i = 0; i < at_.size(); ++i) {
-            const Lane lane = Lane::at(i);
-            At& at = at_[lane];
-            at.ends = alone_[lane] > 0 && at.left <= (next + kRounding) * rates_[lane];
-            at.left -= next * rates_[lane];
+        for (At& at : lanes_) {
+            const double rate = rates[at.lane];
+            at.ends = at.runs() && at.left <= (next + kRounding) * rate;
+            at.left -= next * rate;
         }
-        for (std::size_t i = 0; i < at_.size(); ++i)
-            if (at_[Lane::at(i)].ends) end(Lane::at(i));
+        for (At& at : lanes_)
+            if (at.ends) end(at);
     }
 
-    void end(Lane lane) {
-        At& at = at_[lane];
-        alone_[lane] = 0;
-        record_.end(operation(lane), at.step, {at.began, now_});
-        if (++at.next < record_.operations(lane).size()) return;
+    void end(At& at) {
+        *at.alone = 0;
+        record_.end(at.operation(), at.step, {at.began, now_});
+        if (++at.next < at.operations->size()) return;
         at.next = 0;
         ++at.step;
     }
@@ -88,8 +108,9 @@ class QuickRun {
     const std::stop_token stop_;
     LanesRecord record_;
     const SharedRates sharing_;
-    ByLane<At> at_;
-    ByLane<double> alone_, rates_;  ///< of the flows that run, in bytes/s
+    ByLane<double> alone_;
+    std::unordered_map<std::uint64_t, Shared> shared_;  ///< by a hash of the rates alone
+    std::vector<At> lanes_;
     Seconds now_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace sluice {
 /// The data of an operation that a simulation uses.
 struct LaneOperation {
     Lane lane;
-    std::vector<Dependency> waits_for;
+    Dependencies waits_for;
     FlowDemand demand;
 };
 

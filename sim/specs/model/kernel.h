@@ -51,6 +51,7 @@ struct Kernel {
     double work_bytes = 0;   ///< not attention: what it takes longer than else, as bytes that a
                              ///< copy on the H200 moves in that time
     double added_bytes = 0;  ///< gemm: the part of them for the added matrix
+    bool operator==(const Kernel&) const = default;
 };
 
 using KernelList = std::vector<Kernel>;
