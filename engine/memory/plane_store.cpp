@@ -40,7 +40,7 @@ PlaneStore::PlaneStore(const ModelSpec& model, const StreamedPlan& plan, Device&
             bytes_[id] = layout.bytes[id];
         } else if (is_allocated(buffer)) {
             const HostRegion& region =
-                host_.emplace_back(buffer.bytes + buffer.parts * kRoomForParts, buffer.name.c_str(),
+                host_.emplace_back(buffer.bytes + buffer.parts * kRoomForParts, buffer.name.data(),
                                    pool, buffer.pinned ? &device : nullptr);
             start_[id] = region.data();
             bytes_[id] = region.bytes();

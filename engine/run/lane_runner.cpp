@@ -118,7 +118,7 @@ void LaneRunner::run_next(Lane lane) {
 bool LaneRunner::is_ready(Lane lane) {
     const Queue& from = queues_[lane];
     if (from.operations.empty() || from.step() >= submitted_) return false;
-    const std::vector<Dependency>& waits = at(from.next()).waits_for;
+    const Dependencies& waits = at(from.next()).waits_for;
     return std::all_of(waits.begin(), waits.end(), [&](const Dependency& wait) {
         return state(wait.operation).issued >= from.step() + (wait.previous_step ? 0 : 1);
     });

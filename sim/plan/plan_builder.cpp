@@ -43,7 +43,7 @@ Operation host_operation(HostWork work, double bytes, BufferUses uses) {
     return operation;
 }
 
-Operation gpu_operation(std::vector<std::int32_t> kernel_lists, BufferUses uses) {
+Operation gpu_operation(KernelLists kernel_lists, BufferUses uses) {
     Operation operation;
     operation.kernels = std::move(kernel_lists);
     operation.uses = std::move(uses);
@@ -51,7 +51,7 @@ Operation gpu_operation(std::vector<std::int32_t> kernel_lists, BufferUses uses)
 }
 
 Operation also_using(Operation work, const BufferUses& buffers) {
-    work.uses.insert(work.uses.end(), buffers.begin(), buffers.end());
+    work.uses.append(buffers);
     return work;
 }
 
@@ -62,8 +62,8 @@ std::int64_t PlanBuilder::launches(const Operation& operation) const {
     return all;
 }
 
-OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer,
-                             std::vector<Dependency> waits, Operation work) {
+OperationId PlanBuilder::add(OperationKind kind, Lane lane, int layer, Dependencies waits,
+                             Operation&& work) {
     if (stored_.empty()) return add_alone(kind, lane, layer, std::move(waits), std::move(work));
     std::vector<Operation> back = bring_stored(layer, work);
     const OperationId id = add_alone(kind, lane, layer, std::move(waits), std::move(work));
@@ -99,16 +99,16 @@ std::vector<Operation> PlanBuilder::bring_stored(int layer, Operation& work) {
     return back;
 }
 
-OperationId PlanBuilder::add_alone(OperationKind kind, Lane lane, int layer,
-                                   std::vector<Dependency> waits, Operation work) {
+OperationId PlanBuilder::add_alone(OperationKind kind, Lane lane, int layer, Dependencies waits,
+                                   Operation&& work) {
     const OperationId id = next();
     work.kind = kind;
     work.lane = lane;
     work.layer = layer;
     if (micro_batch_ != 0) work.micro_batch = micro_batch_;
     work.waits_for = std::move(waits);
-    std::erase_if(work.waits_for, [](const Dependency& on) { return on.operation < 0; });
-    std::erase_if(work.uses, [](const BufferUse& use) { return use.buffer == kNoBuffer; });
+    work.waits_for.erase_if([](const Dependency& on) { return on.operation < 0; });
+    work.uses.erase_if([](const BufferUse& use) { return use.buffer == kNoBuffer; });
     if (plan_.program.style != KernelStyle::fused && work.eager_operations == 0)
         work.eager_operations = eager_operations_per_launch_ * static_cast<double>(launches(work));
     for (const BufferUse& use : work.uses) {
@@ -126,36 +126,34 @@ OperationId PlanBuilder::add_alone(OperationKind kind, Lane lane, int layer,
     return id;
 }
 
-BufferId PlanBuilder::buffer(std::string name, MemoryKind kind, Memory memory, double bytes,
+BufferId PlanBuilder::buffer(const char* name, MemoryKind kind, Memory memory, double bytes,
                              std::int64_t parts) {
-    plan_.memory.buffers.push_back(
-        {std::move(name), kind, memory, whole(bytes), kNoFirst, kNoLast, parts});
+    plan_.memory.buffers.push_back({name, kind, memory, whole(bytes), kNoFirst, kNoLast, parts});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
-BufferId PlanBuilder::standing(std::string name, MemoryKind kind, Memory memory, double bytes,
+BufferId PlanBuilder::standing(const char* name, MemoryKind kind, Memory memory, double bytes,
                                std::int64_t parts) {
     if (bytes <= 0) return kNoBuffer;
     plan_.memory.buffers.push_back(
-        {std::move(name), kind, memory, whole(bytes), kWholeStep, kWholeStep, parts});
+        {name, kind, memory, whole(bytes), kWholeStep, kWholeStep, parts});
     return static_cast<BufferId>(plan_.memory.buffers.size()) - 1;
 }
 
-BufferId PlanBuilder::pinned(std::string name, MemoryKind kind, double bytes, std::int64_t parts) {
-    const BufferId id = on_host(std::move(name), kind, bytes, parts);
+BufferId PlanBuilder::pinned(const char* name, MemoryKind kind, double bytes, std::int64_t parts) {
+    const BufferId id = on_host(name, kind, bytes, parts);
     if (id != kNoBuffer) plan_.memory.buffers[static_cast<std::size_t>(id)].pinned = true;
     return id;
 }
 
-BufferId PlanBuilder::on_storage(std::string name, MemoryKind kind,
+BufferId PlanBuilder::on_storage(const char* name, const char* in_use, MemoryKind kind,
                                  const std::vector<double>& parts, std::int64_t places) {
     double all = 0, largest = 0;
     for (const double bytes : parts) all += bytes, largest = std::max(largest, bytes);
     if (all <= 0) return kNoBuffer;
     plan_.program.waits_to_derive = true;
-    const std::string in_use = name + ", in use";
-    const BufferId id = standing(std::move(name), kind, Tier::storage, all,
-                                 static_cast<std::int64_t>(parts.size()));
+    const BufferId id =
+        standing(name, kind, Tier::storage, all, static_cast<std::int64_t>(parts.size()));
     const double on_host = static_cast<double>(places) * largest;
     stored_.push_back({id, pinned(in_use, MemoryKind::pinned_buffers, on_host, places), parts});
     return id;

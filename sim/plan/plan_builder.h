@@ -13,7 +13,7 @@ namespace sluice {
 /// An operation's work; PlanBuilder::add gives its place in the step.
 Operation copy_operation(double link_bytes, BufferUses uses = {});
 Operation host_operation(HostWork work, double bytes, BufferUses uses = {});
-Operation gpu_operation(std::vector<std::int32_t> kernel_lists, BufferUses uses = {});
+Operation gpu_operation(KernelLists kernel_lists, BufferUses uses = {});
 /// The same work with these buffers in addition.
 Operation also_using(Operation work, const BufferUses& buffers);
 
@@ -29,9 +29,8 @@ class PlanBuilder {
 
     /// Adds an operation at the end of the program; the buffers it uses live at least until then.
     /// Ignores dependencies below 0 and kNoBuffer. Without a lane: the first device's usual one.
-    OperationId add(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
-                    Operation work);
-    OperationId add(OperationKind kind, int layer, std::vector<Dependency> waits, Operation work) {
+    OperationId add(OperationKind kind, Lane lane, int layer, Dependencies waits, Operation&& work);
+    OperationId add(OperationKind kind, int layer, Dependencies waits, Operation&& work) {
         return add(kind, usual_work(kind), layer, std::move(waits), std::move(work));
     }
     /// Operations that are added from now on belong to this micro-batch; 0: to none.
@@ -43,41 +42,41 @@ class PlanBuilder {
     }
 
     /// Adds an operation whose waits are derived from what it and others read and write.
-    OperationId add(OperationKind kind, Lane lane, int layer, Operation work) {
+    OperationId add(OperationKind kind, Lane lane, int layer, Operation&& work) {
         plan_.program.waits_to_derive = true;
         return add(kind, lane, layer, {}, std::move(work));
     }
-    OperationId add(OperationKind kind, int layer, Operation work) {
+    OperationId add(OperationKind kind, int layer, Operation&& work) {
         return add(kind, usual_work(kind), layer, std::move(work));
     }
     /// The program lays the device's buffers out in one arena, each with room for the alignment of
     /// the tensors in its `parts`.
     void in_one_arena() { plan_.memory.in_one_arena = true; }
     /// A buffer that lives from the first to the last operation that uses it; never, if none does.
-    BufferId buffer(std::string name, MemoryKind kind, Memory memory, double bytes,
+    BufferId buffer(const char* name, MemoryKind kind, Memory memory, double bytes,
                     std::int64_t parts = 1);
     /// A buffer that lives for the whole step; kNoBuffer if it has no bytes.
-    BufferId standing(std::string name, MemoryKind kind, Memory memory, double bytes,
+    BufferId standing(const char* name, MemoryKind kind, Memory memory, double bytes,
                       std::int64_t parts = 1);
     /// The same, by tier.
-    BufferId on_host(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
-        return standing(std::move(name), kind, Tier::host, bytes, parts);
+    BufferId on_host(const char* name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
+        return standing(name, kind, Tier::host, bytes, parts);
     }
     /// The same, page-locked.
-    BufferId pinned(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1);
-    BufferId on_device(std::string name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
-        return standing(std::move(name), kind, Tier::device, bytes, parts);
+    BufferId pinned(const char* name, MemoryKind kind, double bytes, std::int64_t parts = 1);
+    BufferId on_device(const char* name, MemoryKind kind, double bytes, std::int64_t parts = 1) {
+        return standing(name, kind, Tier::device, bytes, parts);
     }
-    BufferId device_buffer(std::string name, MemoryKind kind, double bytes,
+    BufferId device_buffer(const char* name, MemoryKind kind, double bytes,
                            std::int64_t parts = 1) {
-        return buffer(std::move(name), kind, Tier::device, bytes, parts);
+        return buffer(name, kind, Tier::device, bytes, parts);
     }
     /// For the whole step on a disk: parts of these bytes, and places on the host for the largest
-    /// of them. No lane but copies of the disk reaches it: what an operation reads or writes of it
-    /// comes to the next place before, and goes back after a write; it names each part once.
-    /// kNoBuffer if it has no bytes.
-    BufferId on_storage(std::string name, MemoryKind kind, const std::vector<double>& parts,
-                        std::int64_t places);
+    /// of them, named `in_use`. No lane but copies of the disk reaches it: what an operation reads
+    /// or writes of it comes to the next place before, and goes back after a write; it names each
+    /// part once. kNoBuffer if it has no bytes.
+    BufferId on_storage(const char* name, const char* in_use, MemoryKind kind,
+                        const std::vector<double>& parts, std::int64_t places);
     /// Stores a kernel list once; equal layers share the index.
     std::int32_t kernels(KernelList list);
     struct Moment {
@@ -104,8 +103,8 @@ class PlanBuilder {
         std::vector<double> bytes;  ///< of each part
         std::int64_t next = 0;      ///< turn
     };
-    OperationId add_alone(OperationKind kind, Lane lane, int layer, std::vector<Dependency> waits,
-                          Operation work);
+    OperationId add_alone(OperationKind kind, Lane lane, int layer, Dependencies waits,
+                          Operation&& work);
     /// Brings what the work uses of stored buffers, and returns the copies that follow it.
     std::vector<Operation> bring_stored(int layer, Operation& work);
 

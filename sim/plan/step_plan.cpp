@@ -30,20 +30,21 @@ Bytes MemoryPlan::pinned_bytes() const {
 
 Peak peak_memory(const MemoryPlan& plan, Memory memory, OperationId operation_count) {
     const auto count = static_cast<std::size_t>(operation_count);
-    std::vector<Bytes> change(count + 1, 0);
+    std::vector<Bytes> change;  // empty where all stand
     Bytes always = 0;
     for (const Buffer& buffer : plan.buffers) {
         if (buffer.memory != memory) continue;
         if (buffer.first == kWholeStep) {
             always += buffer.bytes;
         } else {
+            change.resize(count + 1, 0);
             change[static_cast<std::size_t>(buffer.first)] += buffer.bytes;
             change[static_cast<std::size_t>(buffer.last) + 1] -= buffer.bytes;
         }
     }
     Peak peak{always, 0, {}};
     Bytes alive = always;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i + 1 < change.size(); ++i) {
         alive += change[i];
         if (alive > peak.bytes) peak = {alive, static_cast<OperationId>(i), {}};
     }
@@ -104,6 +105,22 @@ std::optional<Refusal> model_refusal(const ModelSpec& model, const TrainingSpec&
     return std::nullopt;
 }
 
+std::optional<Refusal> plan_refusal(const ModelSpec& model, const MachineSpec& machine,
+                                    const TrainingSpec& training) {
+    if (auto why = model_refusal(model, training)) return why;
+    if (static_cast<double>(training.optimizer_threads) <= machine.host.cores) return std::nullopt;
+    return refused(training, "optimizer_threads", ", expected at most the {:g} cores of {}",
+                   machine.host.cores, machine.id);
+}
+
+std::optional<Refusal> products_refusal(const MachineSpec& machine, const TrainingSpec& training) {
+    if (!training.computes_in_fp8() || machine.gpu.fp8_gemm_flops_per_s > 0) return std::nullopt;
+    const char* const field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
+    return refused(training, field,
+                   ", but by its profile the GPU of {} has no FP8 products; leave {} out",
+                   machine.id, field_flag(field));
+}
+
 }  // namespace
 
 void check_model_inputs(const ModelSpec& model, const TrainingSpec& training) {
@@ -112,19 +129,18 @@ void check_model_inputs(const ModelSpec& model, const TrainingSpec& training) {
 
 void check_plan_inputs(const ModelSpec& model, const MachineSpec& machine,
                        const TrainingSpec& training) {
-    check_model_inputs(model, training);
-    if (static_cast<double>(training.optimizer_threads) > machine.host.cores)
-        throw InputError(refused(training, "optimizer_threads",
-                                 ", expected at most the {:g} cores of {}", machine.host.cores,
-                                 machine.id));
+    if (const auto why = plan_refusal(model, machine, training)) throw InputError(*why);
 }
 
 void check_gpu_products(const MachineSpec& machine, const TrainingSpec& training) {
-    if (!training.computes_in_fp8() || machine.gpu.fp8_gemm_flops_per_s > 0) return;
-    const char* const field = training.compute == Compute::fp8 ? "compute" : "head_gradients";
-    throw InputError(refused(training, field,
-                             ", but by its profile the GPU of {} has no FP8 products; leave {} out",
-                             machine.id, field_flag(field)));
+    if (const auto why = products_refusal(machine, training)) throw InputError(*why);
+}
+
+std::optional<Refusal> refusal_of(const ModelSpec& model, const MachineSpec& machine,
+                                  const TrainingSpec& training) {
+    if (auto why = refusal_of(training)) return why;
+    if (auto why = plan_refusal(model, machine, training)) return why;
+    return products_refusal(machine, training);
 }
 
 StepPlan plan_step(const ModelSpec& model, const MachineSpec& machine,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/in_order.h"
+#include "sim/base/short_vector.h"
 #include "sim/base/units.h"
 #include "sim/plan/lane.h"
 #include "sim/specs/machine/collective_time.h"
@@ -102,13 +103,16 @@ inline BufferUse writes(BufferId id, std::int64_t part = 0, std::int64_t parts =
     return {BufferUse::As::writes, id, part, parts};
 }
 
-using BufferUses = std::vector<BufferUse>;
+using BufferUses = ShortVector<BufferUse, 10>;
 
 /// A dependency on an operation of this step or the previous one.
 struct Dependency {
     OperationId operation = 0;
     bool previous_step = false;
 };
+using Dependencies = ShortVector<Dependency, 4>;
+/// Indices of StepProgram::kernel_lists.
+using KernelLists = ShortVector<std::int32_t, 4>;
 
 inline constexpr int kEmbeddingLayer =
     -1;  ///< Operation::layer of the embedding; the head is layer_count()
@@ -117,15 +121,14 @@ struct Operation {
     OperationKind kind = OperationKind::forward;
     Lane lane;
     std::int32_t layer = 0;
-    std::int32_t micro_batch = 0;       ///< the first of `micro_batches`
-    std::int32_t micro_batches = 1;     ///< that follow each other, with `kernels` for each of them
-    std::vector<Dependency> waits_for;  ///< on other lanes; its own lane is in order anyway
-    BufferUses uses;                    ///< of buffers that are alive while it runs
-    /// Indices of StepProgram::kernel_lists, run one after another.
-    std::vector<std::int32_t> kernels;
-    double kernel_runs = 1;       ///< of each of them; a mean over GPUs may be no whole number
-    double eager_operations = 0;  ///< host time of issuing it, in units of an eager PyTorch
-                                  /// operation (lanes compute, which is no faster, and python)
+    std::int32_t micro_batch = 0;    ///< the first of `micro_batches`
+    std::int32_t micro_batches = 1;  ///< that follow each other, with `kernels` for each of them
+    Dependencies waits_for;          ///< on other lanes; its own lane is in order anyway
+    BufferUses uses;                 ///< of buffers that are alive while it runs
+    KernelLists kernels;             ///< run one after another
+    double kernel_runs = 1;          ///< of each of them; a mean over GPUs may be no whole number
+    double eager_operations = 0;     ///< host time of issuing it, in units of an eager PyTorch
+                                     /// operation (lanes compute, which is no faster, and python)
     Seconds at_least = 0;   ///< of the lane compute: other GPUs take that long for the same turn
     double link_bytes = 0;  ///< over the host link (lanes host_to_device, device_to_host), or from
                             ///< and to storage (its lanes)

@@ -43,7 +43,7 @@ std::string wait_text(const TimelineRow& row, const Dependency& wait, bool last)
 }
 
 void add_waits(std::vector<Fact>& facts, const TimelineRow& row, OperationId id) {
-    std::vector<Dependency> shown = row.operation(id).waits_for;
+    Dependencies shown = row.operation(id).waits_for;
     const OperationId last = last_wait(*row.report, id);
     std::ranges::stable_sort(shown, [&](const Dependency& a, const Dependency& b) {
         return (a.operation == last) > (b.operation == last);

@@ -254,7 +254,7 @@ class Replicated : public ClusterStep {
         };
         last_ = build_.add(OperationKind::clip_gradients, Work::compute, kEmbeddingLayer,
                            {{reduced_}}, kernel("norm", kNormTraffic * part(all)));
-        std::vector<Dependency> waits;
+        Dependencies waits;
         if (shards_states_)
             waits.push_back(
                 {build_.add(OperationKind::all_reduce, kEmbeddingLayer, {{last_}},

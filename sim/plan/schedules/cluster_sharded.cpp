@@ -133,7 +133,7 @@ class Sharded : public ClusterStep {
         OperationId own = -1;
         if (is_layer(layer)) {  // its gathered weights are copied out first
             own = gather_;
-            work.kernels.insert(work.kernels.begin(), of_layer(layer).copy_out);
+            work.kernels.push_front(of_layer(layer).copy_out);
             work = also_using(std::move(work),
                               {gathered_, weights("a layer's weights", of_layer(layer))});
             const int next = kind == OperationKind::forward ? layer + 1 : layer - 1;

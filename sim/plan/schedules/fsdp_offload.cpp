@@ -146,7 +146,7 @@ class FsdpOffload : public PyTorchStep {
         const bool leaves = layer != layers_ && kind != OperationKind::forward;
         if (is_layer(layer)) {  // its weights are freed at its end
             arrive(layer);
-            work.kernels.insert(work.kernels.begin(), group.cast);
+            work.kernels.push_front(group.cast);
             work.eager_operations += kFsdpArriveOperations * group.tensors;
             if (leaves) work.eager_operations += kFsdpLeaveOperations * group.tensors;
             work.uses.push_back(

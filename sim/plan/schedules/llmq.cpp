@@ -72,8 +72,8 @@ class Llmq : public MicroBatchStep {
         for (int layer = 0; layer < layers_; ++layer) {
             Operation work = gpu_operation({kernels_of(layer).forward});
             if (is_first() && !offload_.masters)
-                work.kernels.insert(work.kernels.begin(), kernels_of(layer).cast_weights);
-            if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
+                work.kernels.push_front(kernels_of(layer).cast_weights);
+            if (layer == 0) work.kernels.push_front(embedding_);
             // A slot for two layers' inputs is free when the earlier one has left.
             const OperationId free = host_checkpoints(training_) && layer > 1 ? out[layer - 2] : -1;
             const OperationId in = weights_in(layer);
@@ -138,11 +138,11 @@ class Llmq : public MicroBatchStep {
     /// A kernel adds a layer's gradients to the sums on the host; the next one waits for it.
     Waits add_gradients(int layer, OperationId computed) {
         if (!offload_.gradients) return {};
-        const Operation copy = copy_operation(layer_bytes(layer));
-        Waits out = {{build_.add(OperationKind::copy_gradients_out, layer, {{computed}}, copy)}};
-        if (!is_first())
-            out.push_back(
-                {build_.add(OperationKind::copy_gradients_in, layer, {{computed}}, copy)});
+        const auto copy = [&](OperationKind kind) {
+            return build_.add(kind, layer, {{computed}}, copy_operation(layer_bytes(layer)));
+        };
+        Waits out = {{copy(OperationKind::copy_gradients_out)}};
+        if (!is_first()) out.push_back({copy(OperationKind::copy_gradients_in)});
         return out;
     }
 
@@ -170,7 +170,7 @@ class Llmq : public MicroBatchStep {
     }
     /// The kernel reads and writes states of the tables in host memory.
     void update_table(int layer, double parameters) {
-        std::vector<Dependency> moved;
+        Dependencies moved;
         const Dependency start{build_.next() - 1};
         const double states = (offload_.moments ? 2 * kBf16 : 0) + (offload_.weights ? kBf16 : 0);
         if (states > 0) {

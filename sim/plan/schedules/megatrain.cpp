@@ -172,7 +172,7 @@ class MegaTrain : public MicroBatchStep {
     /// Gradients leave into a slab; one host thread copies them into new tensors and frees the
     /// slab.
     OperationId collect(int layer, double bytes, OperationId after) {
-        std::vector<Dependency> waits = {{after}};
+        Dependencies waits = {{after}};
         const bool of_layer = layer >= 0 && layer < layers_;
         const auto pool = static_cast<std::size_t>(megatrain_slabs(pass_));
         if (of_layer && slab_freed_.size() >= pool)

@@ -57,17 +57,18 @@ double freshly_mapped(const std::vector<std::int64_t>& tensors, double bytes_of_
     return bytes;
 }
 
-OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
-                             Operation all, double fresh) {
+OperationId copy_to_pageable(PlanBuilder& build, int layer, Dependencies waits, Operation all,
+                             double fresh) {
     all.pageable = true;
     Operation mapped = all;
     mapped.to_fresh_pages = true;
     mapped.link_bytes = fresh;
     all.link_bytes -= fresh;
     OperationId last = -1;
-    for (const Operation& copy : {all, mapped}) {
-        if (copy.link_bytes <= 0) continue;
-        last = build.add(OperationKind::copy_gradients_out, layer, std::exchange(waits, {}), copy);
+    for (Operation* const copy : {&all, &mapped}) {
+        if (copy->link_bytes <= 0) continue;
+        last = build.add(OperationKind::copy_gradients_out, layer, std::exchange(waits, {}),
+                         std::move(*copy));
         waits = {{last}};
     }
     return last;
@@ -138,9 +139,9 @@ void PythonThread::wait_for(OperationId operation, int layer) {
     waits_.push_back({operation});
 }
 
-std::vector<Dependency> PythonThread::reached(int layer) {
+Dependencies PythonThread::reached(int layer) {
     add(layer);
-    std::vector<Dependency> reached = waits_;
+    Dependencies reached = waits_;
     reached.push_back({last_});
     return reached;
 }
@@ -287,9 +288,8 @@ void PyTorchStep::declare_buffers() {
     gradient_ = build_.device_buffer("gradient of the hidden state", Kind::activations, input);
 }
 
-BufferId PyTorchStep::activations(std::string name, double bytes_per_token) {
-    return build_.device_buffer(std::move(name), Kind::activations,
-                                tokens(pass_) * bytes_per_token);
+BufferId PyTorchStep::activations(const char* name, double bytes_per_token) {
+    return build_.device_buffer(name, Kind::activations, tokens(pass_) * bytes_per_token);
 }
 
 double PyTorchStep::eager_operations(double of_a_launch, std::int32_t kernels) const {
@@ -303,7 +303,7 @@ Operation PyTorchStep::forward(int layer) {
         {kinds_[kind_of(model_, layer)].forward},
         {inputs_[index],
          keeps_all(layer) ? saved_[index] : activations("forward temporaries", temporary)});
-    if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
+    if (layer == 0) work.kernels.push_front(embedding_);
     work.eager_operations = kForwardOperations * static_cast<double>(build_.launches(work)) +
                             (keeps_all(layer) ? 0 : kCheckpointForward);
     return work;
@@ -359,7 +359,7 @@ Operation PyTorchStep::backward(int layer) {
     if (keeps_all(layer)) return also_using(std::move(work), {saved_[index]});
     work.eager_operations +=
         eager_operations(kForwardOperations, own.forward) + kCheckpointBackward;
-    work.kernels.insert(work.kernels.begin(), own.forward);
+    work.kernels.push_front(own.forward);
     return work;
 }
 

@@ -32,8 +32,8 @@ double freshly_mapped(const std::vector<std::int64_t>& tensors, double bytes_of_
 inline constexpr double kAddTraffic = 3;
 /// Copies gradients to pageable tensors, one after another, after the dependencies: `all` bytes, of
 /// which `fresh` go to memory that is mapped during the copy. Returns the last copy.
-OperationId copy_to_pageable(PlanBuilder& build, int layer, std::vector<Dependency> waits,
-                             Operation all, double fresh);
+OperationId copy_to_pageable(PlanBuilder& build, int layer, Dependencies waits, Operation all,
+                             double fresh);
 
 /// The table's gradient is zeroed, then each token's gradient is added to its row.
 Kernel embedding_gradient_kernel(const ModelSpec& model, const TrainingSpec& pass);
@@ -89,7 +89,7 @@ class PythonThread {
     /// Python waits for the operation; -1: not at all. Its earlier work belongs to `layer`.
     void wait_for(OperationId operation, int layer);
     /// A dependency on all earlier work and waits; adds that work to the lane python.
-    std::vector<Dependency> reached(int layer);
+    Dependencies reached(int layer);
     /// Its first operation of the step, -1 if there is none.
     OperationId first() const { return first_; }
 
@@ -99,7 +99,7 @@ class PythonThread {
     PlanBuilder& build_;
     double not_added_ = 0;
     OperationId first_ = -1, last_ = -1;
-    std::vector<Dependency> waits_;  ///< since its last operation
+    Dependencies waits_;  ///< since its last operation
 };
 
 /// One GPU's step: one micro-batch after another, then the optimizer.
@@ -115,7 +115,7 @@ class MicroBatchStep {
 
   protected:
     using Kind = MemoryKind;
-    using Waits = std::vector<Dependency>;
+    using Waits = Dependencies;
 
     virtual void declare() = 0;   ///< kernels and memory of all passes
     virtual void pass() = 0;      ///< forward, loss and backward of a micro-batch
@@ -195,7 +195,7 @@ class PyTorchStep : public MicroBatchStep {
     bool keeps_all(int layer) const {
         return pass_.recompute == Recompute::none || layer >= layers_ - pass_.keep_last_layers;
     }
-    BufferId activations(std::string name, double bytes_per_token);
+    BufferId activations(const char* name, double bytes_per_token);
     double eager_operations(double of_a_launch, std::int32_t kernels) const;
     /// Logits, their gradients and what else the loss keeps.
     double loss_forward_bytes() const;

@@ -94,8 +94,7 @@ class SlideFormer : public MicroBatchStep {
         return sent_;
     }
 
-    OperationId compute(OperationKind kind, int layer, std::vector<Dependency> waits,
-                        Operation work) {
+    OperationId compute(OperationKind kind, int layer, Dependencies waits, Operation work) {
         before_ = last_;
         last_ = build_.add(kind, layer, std::move(waits), std::move(work));
         return last_;
@@ -106,7 +105,7 @@ class SlideFormer : public MicroBatchStep {
         for (int layer = 0; layer < layers_; ++layer) {
             const OperationId in = arrive(layer, before_);
             Operation work = gpu_operation({forward_[kind_of(model_, layer)]});
-            if (layer == 0) work.kernels.insert(work.kernels.begin(), embedding_);
+            if (layer == 0) work.kernels.push_front(embedding_);
             const OperationId done = compute(OperationKind::forward, layer,
                                              {{in}, {layer == 0 ? table_in : -1}}, std::move(work));
             build_.add(OperationKind::copy_checkpoint_out, layer, {{done}},

@@ -455,8 +455,7 @@ class Streamed {
              reads_adapters(), writes(buffers_.adapter_sums)});
         set_micro_batches(op, group);
         if (homes_.computes_input(layer)) {
-            op.kernels.insert(op.kernels.begin(),
-                              kernels(layer - 1).forward_again[recompute(layer - 1)]);
+            op.kernels.push_front(kernels(layer - 1).forward_again[recompute(layer - 1)]);
             op = also_using(
                 std::move(op),
                 {of_input(BufferUse::As::reads, layer - 1, group),

@@ -25,8 +25,10 @@ class StreamedDeclaration {
                         const TrainingSpec& training, const Placement& placement,
                         PlanBuilder& build)
         : model_(model), machine_(machine), t_(training), homes_(placement), build_(build) {
-        for (const LayerSpec& kind : model.kinds)
+        for (const LayerSpec& kind : model.kinds) {
             kinds_.push_back(activation_bytes_per_token(model, kind));
+            parameters_.push_back(static_cast<double>(layer_parameters(model, kind)));
+        }
     }
 
     StreamedBuffers declare() {
@@ -56,7 +58,7 @@ class StreamedDeclaration {
         return count;
     }
     double parameters(int section) const {
-        if (homes_.sections.is_layer(section)) return parameters_of_layer(model_, section);
+        if (homes_.sections.is_layer(section)) return parameters_[kind_of(model_, section)];
         if (section == homes_.sections.head()) return static_cast<double>(head_parameters(model_));
         return section == homes_.sections.embedding()
                    ? static_cast<double>(embedding_parameters(model_))
@@ -74,10 +76,7 @@ class StreamedDeclaration {
     std::int64_t copied_at_once() const {
         return CopiesOfAPass(t_.micro_batches_of_a_pass()).largest();
     }
-    const ActivationBytes& activations(int layer) const {
-        const int kind = model_.layers[static_cast<std::size_t>(layer)];
-        return kinds_[static_cast<std::size_t>(kind)];
-    }
+    const ActivationBytes& activations(int layer) const { return kinds_[kind_of(model_, layer)]; }
     void declare_host_state() {
         constexpr std::int64_t kPlaces = 3;  // one is read, one used, one written
         const double states = state_bytes(t_) - kBf16;
@@ -106,8 +105,10 @@ class StreamedDeclaration {
         host().embedding = build_.on_host("embedding in bf16", Kind::weights, kBf16 * projected);
         host().states = build_.on_host("rest of the masters, and moments", Kind::optimizer_state,
                                        states * trained, sections);
-        host().stored_states = build_.on_storage("rest of the masters, and moments, on the disk",
-                                                 Kind::optimizer_state, stored, kPlaces);
+        host().stored_states =
+            build_.on_storage("rest of the masters, and moments, on the disk",
+                              "rest of the masters, and moments, on the disk, in use",
+                              Kind::optimizer_state, stored, kPlaces);
         host().visiting_states =
             build_.pinned("rest of the masters, and moments, that visit the device",
                           Kind::optimizer_state, states * visiting, sections);
@@ -224,8 +225,7 @@ class StreamedDeclaration {
                                     : kNoBuffer;
         for (int layer = 0; layer < model_.layer_count(); ++layer)
             buffers_.gradient_sums.push_back(
-                t_.passes == 1 || !trained ? of_any
-                                           : sums(kBf16 * parameters_of_layer(model_, layer)));
+                t_.passes == 1 || !trained ? of_any : sums(kBf16 * parameters(layer)));
     }
 
     void declare_resident() {
@@ -414,6 +414,7 @@ class StreamedDeclaration {
     const Placement& homes_;
     PlanBuilder& build_;
     std::vector<ActivationBytes> kinds_;
+    std::vector<double> parameters_;  ///< of a layer of each kind
     StreamedBuffers buffers_;
 };
 

@@ -109,8 +109,7 @@ class Zero3Offload : public Zero3Pass {
             wait_for_parameters(calls_[call_++], layer);
             python_.work(half_a_call);
             copy_in(call.prefetched, layer);
-            const BufferUses released = gathered(call.released);
-            fetched.released.insert(fetched.released.end(), released.begin(), released.end());
+            fetched.released.append(gathered(call.released));
         }
         fetched.waits = {{arrived_}};
         return fetched;

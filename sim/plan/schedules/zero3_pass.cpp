@@ -119,11 +119,11 @@ void Zero3Pass::module(OperationKind kind, int layer, Operation work) {
         work.kernels.push_back(build_.kernels(reduce_kernels(tensors)));
         work.uses.push_back(tied_gradient_);
     }
-    std::vector<Dependency> waits = python_.reached(layer);
+    Dependencies waits = python_.reached(layer);
     const double fetches = fetch_operations(used);
     const Fetched fetched =
         fetch(calls, layer, used, std::exchange(work.eager_operations, 0) + fetches);
-    waits.insert(waits.end(), fetched.waits.begin(), fetched.waits.end());
+    waits.append(fetched.waits);
     waits.push_back({in_line()});
     const OperationId done =
         build_.add(kind, layer, std::move(waits), also_using(std::move(work), fetched.released));
@@ -150,12 +150,12 @@ Zero3Pass::SentBucket Zero3Pass::send(const GradientBucket& bucket, int layer) {
     const BufferId gradients = build_.device_buffer("gradients on their way", Kind::gradients,
                                                     bucket.device_bytes(is_last()));
     const double bytes = kBf16 * bucket.elements;
-    const Operation copy = copy_operation(bytes * part(), {gradients});
     const auto move = [&](OperationKind kind, Waits waits) {
-        return build_.add(kind, layer, std::move(waits), copy);
+        return build_.add(kind, layer, std::move(waits),
+                          copy_operation(bytes * part(), {gradients}));
     };
     constexpr auto kOut = OperationKind::copy_gradients_out, kIn = OperationKind::copy_gradients_in;
-    std::vector<Dependency> waits = python_.reached(layer);
+    Dependencies waits = python_.reached(layer);
     waits.push_back({bucket.last});
     waits.push_back({in_line()});
     if (training_.gpus > 1)

@@ -115,8 +115,7 @@ class ZeroInfinity : public Zero3Pass {
             python_.work(half_a_call);
             copy_in(call.prefetched, layer, call.prefetched_wait);
             read(call.read_ahead, layer);
-            const BufferUses released = gathered(call.released);
-            fetched.released.insert(fetched.released.end(), released.begin(), released.end());
+            fetched.released.append(gathered(call.released));
         }
         OperationId last = -1;  // copies run in order, so all have arrived with the last one
         for (const int parameter : used)

@@ -73,6 +73,7 @@ void append_feed_forward(Tensors& out, const FeedForwardSpec& f, std::int64_t hi
 
 Tensors tensors_with_experts(const ModelSpec& model, const LayerSpec& layer, std::int64_t experts) {
     Tensors out;
+    out.reserve(16);
     const std::int64_t norm_parts = layer.norm_bias ? 2 : 1;
     out.push_back({"norms", model.hidden, 1, layer.norms * norm_parts});
     append_attention(out, layer.attention, model.hidden);

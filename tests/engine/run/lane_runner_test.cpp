@@ -13,7 +13,7 @@ using namespace sluice;
 
 namespace {
 
-Operation operation(Lane lane, std::vector<Dependency> waits = {}) {
+Operation operation(Lane lane, Dependencies waits = {}) {
     Operation op;
     op.lane = lane;
     op.waits_for = std::move(waits);

@@ -79,7 +79,10 @@ bool remove_wait(StreamedPlan& plan, std::uint64_t seed, const WaitKind& kind) {
     }
     if (found.empty()) return false;
     const auto [op, index] = found[seed % found.size()];
-    op->waits_for.erase(op->waits_for.begin() + static_cast<std::ptrdiff_t>(index));
+    const Dependency wait = op->waits_for[index];
+    op->waits_for.erase_if([&](const Dependency& one) {
+        return one.operation == wait.operation && one.previous_step == wait.previous_step;
+    });
     return true;
 }
 

@@ -21,17 +21,20 @@ constexpr Bytes kPage = 4096;
 std::string fault_of(const MemoryPlan& plan, const ArenaLayout& layout, int scale) {
     for (std::size_t a = 0; a < plan.buffers.size(); ++a) {
         const Buffer& buffer = plan.buffers[a];
+        const std::string name(buffer.name);
         const bool needed = buffer.memory == Tier::device && buffer.bytes > 0 &&
                             (buffer.first == kWholeStep || buffer.first <= buffer.last);
-        if ((layout.offset[a] >= 0) != needed) return buffer.name + ": placed for nobody, or not";
+        if ((layout.offset[a] >= 0) != needed) return name + ": placed for nobody, or not";
         if (!needed) continue;
-        if (layout.bytes[a] < buffer.bytes * scale) return buffer.name + ": too small";
-        if (layout.offset[a] % kPage != 0) return buffer.name + ": not at a page";
-        if (layout.offset[a] + layout.bytes[a] > layout.total) return buffer.name + ": outside";
+        if (layout.bytes[a] < buffer.bytes * scale) return name + ": too small";
+        if (layout.offset[a] % kPage != 0) return name + ": not at a page";
+        if (layout.offset[a] + layout.bytes[a] > layout.total) return name + ": outside";
     }
     const auto meet = buffers_that_meet(plan, layout);
     if (!meet) return "";
-    const auto name = [&](BufferId id) { return plan.buffers[static_cast<std::size_t>(id)].name; };
+    const auto name = [&](BufferId id) {
+        return std::string(plan.buffers[static_cast<std::size_t>(id)].name);
+    };
     return name(meet->first) + " meets " + name(meet->second);
 }
 

@@ -6,7 +6,7 @@ using namespace sluice;
 
 namespace {
 
-Operation on(Lane lane, std::vector<Dependency> waits = {}) {
+Operation on(Lane lane, Dependencies waits = {}) {
     Operation operation;
     operation.lane = lane;
     operation.waits_for = std::move(waits);

@@ -100,11 +100,14 @@ TEST_CASE("waits: without any of its waits, a plan has a race", "[plan]") {
     t.checkpoints = CheckpointPlacement::host;
     const StepPlan plan = plan_streamed(model, machine, t, ClippedStep::ahead).step;
     for (std::size_t i = 0; i < plan.program.operations.size(); ++i) {
-        const std::vector<Dependency>& waits = plan.program.operations[i].waits_for;
+        const Dependencies& waits = plan.program.operations[i].waits_for;
         for (std::size_t w = 0; w < waits.size(); ++w) {
             StepPlan without = plan;
-            std::vector<Dependency>& left = without.program.operations[i].waits_for;
-            left.erase(left.begin() + static_cast<std::ptrdiff_t>(w));
+            Dependencies& left = without.program.operations[i].waits_for;
+            left.erase_if([&](const Dependency& one) {
+                return one.operation == waits[w].operation &&
+                       one.previous_step == waits[w].previous_step;
+            });
             const Unrolled unrolled(without);
             const int step = unrolled.count(), later = static_cast<int>(i) + 2 * step;
             const int before = waits[w].operation + (waits[w].previous_step ? 1 : 2) * step;

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-inline Operation made_operation(OperationKind kind, Lane lane, std::vector<Dependency> waits,
+inline Operation made_operation(OperationKind kind, Lane lane, Dependencies waits,
                                 double link_bytes = 0) {
     Operation operation;
     operation.kind = kind;

@@ -32,7 +32,7 @@ struct Together {
     std::vector<OperationId> ids;
 
     SimulatedStep run(const MachineSpec& machine) {
-        std::vector<Dependency> all;
+        Dependencies all;
         for (const OperationId id : ids) all.push_back({id, false});
         const OperationId end = made.compute(0.001, all);
         for (const OperationId id : ids) made.wait_for_step_before(id, end);

@@ -37,16 +37,16 @@ inline MachineSpec round_machine() {
 /// Builds plans operation by operation; each returns its id.
 class HandMadePlan {
   public:
-    OperationId copy_in(double bytes, std::vector<Dependency> waits = {}) {
+    OperationId copy_in(double bytes, Dependencies waits = {}) {
         return add(OperationKind::copy_weights_in, Work::host_to_device, std::move(waits),
                    [&](Operation& op) { op.link_bytes = bytes; });
     }
-    OperationId copy_out(double bytes, std::vector<Dependency> waits = {}) {
+    OperationId copy_out(double bytes, Dependencies waits = {}) {
         return add(OperationKind::copy_gradients_out, Work::device_to_host, std::move(waits),
                    [&](Operation& op) { op.link_bytes = bytes; });
     }
     /// A kernel that takes `seconds` on round_machine().
-    OperationId compute(Seconds seconds, std::vector<Dependency> waits = {}) {
+    OperationId compute(Seconds seconds, Dependencies waits = {}) {
         plan.program.kernel_lists.push_back({memory_bound("kernel", seconds * 4000e9)});
         const auto list = static_cast<std::int32_t>(plan.program.kernel_lists.size()) - 1;
         return add(OperationKind::forward, Work::compute, std::move(waits),
@@ -62,7 +62,7 @@ class HandMadePlan {
     void wait_for_step_before(OperationId waiting, OperationId on) {
         plan.program.operations[static_cast<std::size_t>(waiting)].waits_for.push_back({on, true});
     }
-    OperationId adam(double bytes, std::vector<Dependency> waits = {}) {
+    OperationId adam(double bytes, Dependencies waits = {}) {
         return add(OperationKind::update, Work::optimizer, std::move(waits), [&](Operation& op) {
             op.host_work = HostWork::adam;
             op.host_bytes = bytes;
@@ -75,7 +75,7 @@ class HandMadePlan {
 
   private:
     template <typename Fill>
-    OperationId add(OperationKind kind, Lane lane, std::vector<Dependency> waits, Fill fill) {
+    OperationId add(OperationKind kind, Lane lane, Dependencies waits, Fill fill) {
         Operation op;
         op.kind = kind;
         op.lane = lane;

@@ -62,7 +62,7 @@ StepPlan made_plan(int micro_batches, Seconds compute, double update) {
     OperationId last = 0;
     std::vector<OperationId> kernels;
     for (int m = 0; m < micro_batches; ++m) {
-        std::vector<Dependency> slot_free;
+        Dependencies slot_free;
         if (m >= 2) slot_free.push_back({kernels[static_cast<std::size_t>(m - 2)], false});
         const OperationId in = made.copy_in(2.5e9, slot_free);
         const OperationId kernel = made.compute(compute, {{in, false}});

@@ -26,7 +26,7 @@ Seconds step_with_depth(int depth) {
     std::vector<OperationId> copies, kernels;
     constexpr int kLayers = 4;
     for (int layer = 0; layer < kLayers; ++layer) {
-        std::vector<Dependency> slot_free;
+        Dependencies slot_free;
         if (layer >= depth)
             slot_free.push_back({kernels[static_cast<std::size_t>(layer - depth)], false});
         copies.push_back(made.copy_in(5e9, slot_free));

@@ -12,8 +12,8 @@ namespace {
 /// AdamW of three sections whose states of 10, 20 and 30 GB are on a disk.
 StepPlan three_updates(std::int64_t places) {
     PlanBuilder build(KernelStyle::fused);
-    const BufferId states =
-        build.on_storage("states", MemoryKind::optimizer_state, {10e9, 20e9, 30e9}, places);
+    const BufferId states = build.on_storage(
+        "states", "states, in use", MemoryKind::optimizer_state, {10e9, 20e9, 30e9}, places);
     build.add(OperationKind::forward, 0, gpu_operation({}, {reads(kStepOutcome)}));
     for (int section = 0; section < 3; ++section)
         build.add(
