@@ -25,7 +25,7 @@ class PlanDescent {
     void run();
 
   private:
-    /// Of those that promise the most.
+    /// Only those that promise the most.
     static constexpr std::size_t kMostStarts = 16;
     struct Start {
         Planned planned;

@@ -64,8 +64,8 @@ class PlanSpace {
     std::optional<StepPlan> plan(const TrainingSpec& training) const;
     /// The same, and whether its bytes fit, without the gaps between buffers.
     std::optional<Planned> planned(const TrainingSpec& training) const;
-    /// Of our schedule, whose plan is made once; `made` gets it where that is now. Empty if the
-    /// training breaks a rule.
+    /// The bytes of our schedule, whose plan is made once; `made` gets it where that is now. Empty
+    /// if the training breaks a rule.
     std::optional<PlannedBytes> bytes(const TrainingSpec& training,
                                       std::optional<Planned>& made) const;
     /// The work of the plan's lanes, of our schedule; it is made once.
