@@ -264,9 +264,9 @@ void add_run_flags(CLI::App& app, TrainFlags& flags) {
                "threads of the CPU's kernels; 0: half the cores");
     add_option(app, {"--log", "FILE", "Output"}, s.log,
                "append one JSON object per step to this file");
-    add_option(
-        app, {"--watch", "FOLDER", "Output"}, s.watch,
-        "folder of a page that shows the run in a browser, and of files for TensorBoard and W&B")
+    add_option(app, {"--watch", "FOLDER", "Output"}, s.watch,
+               "folder of a page that shows the run in a browser, and of files for TensorBoard, "
+               "W&B and MLflow")
         ->check(has_name);
     add_option(app, {"--dump-batches", "FILE", "Output"}, s.dump_batches,
                "append each step's inputs and targets to this file, as raw int32");

@@ -63,12 +63,15 @@ std::vector<std::pair<std::string, double>> scalars_of(const StepRecord& record)
     return out;
 }
 
-WandbRun wandb_run(const RunFacts& facts) {
-    WandbRun run{new_wandb_id(), fmt::format("{} on {}", facts.model, facts.device),
-                 facts.hyperparameters};
-    run.config["model"] = facts.model;
-    run.config["device"] = facts.device;
-    return run;
+std::string run_name(const RunFacts& facts) {
+    return fmt::format("{} on {}", facts.model, facts.device);
+}
+
+nlohmann::ordered_json run_config(const RunFacts& facts) {
+    nlohmann::ordered_json config = facts.hyperparameters;
+    config["model"] = facts.model;
+    config["device"] = facts.device;
+    return config;
 }
 
 }  // namespace
@@ -94,7 +97,8 @@ RunWatch::RunWatch(std::string folder, RunFacts facts, std::int64_t done,
     : folder_(create_watch_folder(std::move(folder))),
       warn_(std::move(warn)),
       events_(folder_, done + 1, now_since_1970()),
-      wandb_(folder_, wandb_run(facts), now_since_1970()) {
+      wandb_(folder_, {new_wandb_id(), run_name(facts), run_config(facts)}, now_since_1970()),
+      mlflow_(folder_, new_mlflow_id(), run_name(facts), run_config(facts), now_since_1970()) {
     page_.facts = std::move(facts);
     if (log && done > 0) page_.history.read_log(*log, done);
     page_.state = "The first step has not ended yet.";
@@ -120,6 +124,7 @@ void RunWatch::add(const StepRecord& record) {
     const auto scalars = scalars_of(record);
     if (!events_.add(record.step, now_since_1970(), scalars)) fail_to_write(events_.path());
     if (!wandb_.add(record.step, now_since_1970(), scalars)) fail_to_write(wandb_.path());
+    if (!mlflow_.add(record.step, now_since_1970(), scalars)) fail_to_write(mlflow_.path());
 }
 
 void RunWatch::note(const std::string& sentence) {
@@ -165,6 +170,7 @@ void RunWatch::write(std::string state, std::string checkpoint,
 void RunWatch::end(std::string state, std::string checkpoint, std::optional<MeasuredParts> measured,
                    bool well) {
     if (well && !wandb_.end(now_since_1970())) fail_to_write(wandb_.path());
+    if (well && !mlflow_.end(now_since_1970())) fail_to_write(mlflow_.path());
     start_writing(true, std::move(state), std::move(checkpoint), std::move(measured));
     if (const std::string failure = writer_.get(); !failure.empty()) fail(failure);
 }

@@ -1,5 +1,5 @@
 // Where can someone follow a run? --watch FOLDER: a page for a browser, an event file for
-// TensorBoard, and an offline run of Weights & Biases.
+// TensorBoard, and offline runs of Weights & Biases and of MLflow.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/watch/event_file.h"
+#include "engine/watch/mlflow_run.h"
 #include "engine/watch/run_page.h"
 #include "engine/watch/wandb_file.h"
 
@@ -52,6 +53,7 @@ class RunWatch {
     bool failed_ = false;
     EventFile events_;
     WandbFile wandb_;
+    MlflowRun mlflow_;
     RunPage page_;
     Seconds written_at_ = 0;           ///< by the host's clock
     std::future<std::string> writer_;  ///< gives why it failed, or ""

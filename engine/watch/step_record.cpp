@@ -46,7 +46,7 @@ const std::vector<RecordedNumber>& recorded_numbers() {
         {"loss", "loss/train", [](R r) { return Json(r.outcome.loss); }},
         {kValidation, "loss/validation",
          [](R r) { return r.validation ? Json(r.validation->all) : Json(); }},
-        {kValidationByName, "loss/validation",
+        {kValidationByName, "loss/validation_sets",
          [](R r) { return r.validation ? by_name(*r.validation) : Json(); }},
         {"gradient_norm", "optimizer/gradient_norm",
          [](R r) { return Json(r.outcome.gradient_norm); }},

@@ -157,7 +157,8 @@ TEST_CASE("watch: each named set of held-out data has its numbers", "[watch]") {
     std::string events;
     for (const std::string& name : temp.names())
         if (name.starts_with("events.")) events = temp.read(name);
-    for (const char* tag : {"loss/validation", "loss/validation/chats", "loss/validation/code"})
+    for (const char* tag :
+         {"loss/validation", "loss/validation_sets/chats", "loss/validation_sets/code"})
         CHECK_THAT(events, ContainsSubstring(tag));
     CHECK(step_json(record)["validation_losses"]["code"] == 3.5);
     CHECK_FALSE(step_json(record_of(1)).contains("validation_losses"));
