@@ -5,6 +5,7 @@
 
 #include "engine/cli/downloads.h"
 #include "engine/cli/export.h"
+#include "engine/cli/loaded_adapters.h"
 #include "engine/cli/recipe.h"
 #include "engine/cli/run_plan.h"
 #include "engine/cli/train_flags.h"
@@ -95,7 +96,7 @@ std::optional<std::int64_t> tokens_before(PlannedModel model) {
 int train(const TrainFlags& typed) {
     std::signal(SIGPIPE, SIG_IGN);  // nobody reads the progress any more: no reason to stop
     explain_bus_errors();
-    const TrainFlags flags = with_downloads(typed);
+    const TrainFlags flags = with_loaded_adapters(with_downloads(typed));
     TrainSettings settings = with_rates(flags.settings, flags.given);
     settings.save_memory = read_save_memory(flags);
     settings.validation = validation_sets(flags.validation);

@@ -83,8 +83,10 @@ void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
              1e6)
         ->excludes(steps);
     add_given("--learning-rate", given.learning_rate,
-              fmt::format("peak learning rate {}",
-                          by_start(kFineTuning.learning_rate, kPretraining.learning_rate)))
+              fmt::format("peak learning rate [{:g} with --load, {:g} if it trains adapters, "
+                          "else {:g}]",
+                          kFineTuning.learning_rate, kAdapterTuning.learning_rate,
+                          kPretraining.learning_rate))
         ->check(above_zero);
     in_range(
         add_given("--warmup-steps", given.warmup_steps,
@@ -148,8 +150,10 @@ void add_optimizer_flags(CLI::App& app, TrainFlags& flags) {
     add("--init-deviation", s.init_deviation, "standard deviation of initial weights")
         ->check(above_zero);
     add_option(app, {"--adapter-alpha", "N", "Optimizer"}, s.adapter_alpha,
-               "adapters are scaled by alpha / rank [twice the rank]")
+               "adapters are scaled by alpha / rank [so that the scale is 2]")
         ->check(above_zero);
+    app.add_flag("--adapter-rslora", s.rank_stabilized, "by alpha / the root of the rank (rsLoRA)")
+        ->group("Optimizer");
 }
 
 void add_run_flags(CLI::App& app, TrainFlags& flags) {

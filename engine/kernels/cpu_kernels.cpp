@@ -267,6 +267,32 @@ class CpuKernels : public Kernels {
         cpu::cast_fp8(cast);
     }
     void transpose_codes(Matrix out, Matrix in) override { cpu::transpose_codes(out, in); }
+    void dropout(Matrix out, Matrix in, const Dropout& dropout) override {
+        require(out.rows == in.rows && out.columns == in.columns && out.type == in.type, "dropout",
+                "two matrices of one shape");
+        at::parallel_for(0, in.rows, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t r = begin; r < end; ++r) {
+                at::Tensor row = fp32(view(in.row_range(r, 1))).clone();
+                auto* const values = row.data_ptr<float>();
+                const auto first = static_cast<std::uint64_t>((dropout.first_row + r) * in.columns);
+                for (std::int64_t c = 0; c < in.columns; ++c)
+                    values[c] = dropout_bits(dropout.seed, first + static_cast<std::uint64_t>(c)) <
+                                        dropout.threshold()
+                                    ? 0
+                                    : values[c] * dropout.factor();
+                view(out.row_range(r, 1)).copy_(row);
+            }
+        });
+    }
+    void decode_nf4(Matrix out, const Nf4Tensor& in) override {
+        require(
+            out.type == DType::bf16 && out.stride == out.columns && out.elements() == in.elements,
+            "decode_nf4", "a matrix of the tensor's size");
+        at::parallel_for(0, in.parts.groups, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t group = begin; group < end; ++group)
+                sluice::decode_nf4(static_cast<std::uint16_t*>(out.data), in, group);
+        });
+    }
     void fill_zero(void* data, std::int64_t bytes) override {
         std::fill_n(static_cast<char*>(data), bytes, '\0');
     }

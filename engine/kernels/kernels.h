@@ -13,8 +13,10 @@
 #include "engine/kernels/documents.h"
 #include "engine/kernels/eight_bits.h"
 #include "engine/kernels/fp8.h"
+#include "engine/kernels/nf4.h"
 #include "engine/kernels/token_rows.h"
 #include "engine/optimizer/adamw.h"
+#include "sim/base/mixed_bits.h"
 
 namespace sluice {
 
@@ -70,6 +72,25 @@ struct SwigluCodes {
     Matrix gradient, gradient_columns, product_columns;
     Fp8Scale *gradient_scale = nullptr, *product_scale = nullptr;
 };
+
+/// Leaves out numbers of a matrix in training, and scales the others up; by default none.
+struct Dropout {
+    std::int64_t percent = 0;
+    std::uint64_t seed = 0;      ///< of the whole matrix
+    std::int64_t first_row = 0;  ///< of the part that is at hand, in the whole
+    bool present() const { return percent > 0; }
+    /// By what numbers that stay are multiplied.
+    float factor() const { return 100.0F / static_cast<float>(100 - percent); }
+    /// 32 random bits are below it where a number is left out.
+    std::uint32_t threshold() const {
+        return static_cast<std::uint32_t>((std::uint64_t{1} << 32) / 100 *
+                                          static_cast<std::uint64_t>(percent));
+    }
+};
+/// The bits of the number at `index` of the whole matrix, in the order of rows.
+constexpr std::uint32_t dropout_bits(std::uint64_t seed, std::uint64_t index) {
+    return static_cast<std::uint32_t>(mixed_bits(seed ^ mixed_bits(index)) >> 32);
+}
 
 enum class Transpose : std::uint8_t { no, yes };
 
@@ -187,6 +208,10 @@ class Kernels : public Products {
     /// out (in.columns, in.rows) = in, of codes of one type. Rows are whole; on the GPU sizes are
     /// multiples of 16.
     virtual void transpose_codes(Matrix out, Matrix in) = 0;
+    /// The tensor's numbers in bf16, as decode_nf4() of nf4.h has them, to the bit. Rows are whole.
+    virtual void decode_nf4(Matrix out, const Nf4Tensor& in) = 0;
+    /// out = in, without the numbers that it leaves out; out may be in.
+    virtual void dropout(Matrix out, Matrix in, const Dropout& dropout) = 0;
     virtual void fill_zero(void* data, std::int64_t bytes) = 0;
 };
 

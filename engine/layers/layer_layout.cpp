@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "engine/layers/workspace.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/runs_today.h"
@@ -38,6 +36,10 @@ void check_trainable(const ModelSpec& model, const LayerSpec& layer) {
 
 }  // namespace
 
+std::vector<std::int64_t> TensorPlace::rows_of_parts() const {
+    return ParameterTensor{"", rows, columns, 1, joins}.rows_of_parts();
+}
+
 LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer) {
     check_trainable(model, layer);
     const AttentionSpec& a = layer.attention;
@@ -51,25 +53,29 @@ LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer) {
     l.query_norm = placer.place(a.qk_norm ? a.head_dim : 0);
     l.key_norm = placer.place(a.qk_norm ? a.head_dim : 0);
     l.output = placer.place(h, a.output_width());
+    l.qkv.joins = {a.query_width(), a.key_width(), a.key_width()};
     l.gate_up = placer.place(2 * layer.feed_forward.intermediate, h);
+    l.gate_up.joins = {layer.feed_forward.intermediate, layer.feed_forward.intermediate};
     l.down = placer.place(h, layer.feed_forward.intermediate);
     l.size = placer.size();
     return l;
 }
 
-LayerLayout coded_layout(const LayerLayout& layout) {
-    constexpr std::int64_t kScaleBytes = 16;  // of Fp8Scale
+LayerLayout coded_layout(const LayerLayout& layout, std::int64_t before,
+                         std::int64_t (*bytes_of)(const TensorPlace& matrix)) {
     LayerLayout out = layout;
-    out.size = kScaleBytes * static_cast<std::int64_t>(std::size(kCodedMatrices));
-    const auto place = [&](TensorPlace& tensor, DType type, std::int64_t alignment) {
-        out.size = (out.size + alignment - 1) / alignment * alignment;
-        tensor.offset = out.size / bytes_of(type);
-        out.size += tensor.elements() * bytes_of(type);
+    out.size = before;
+    const auto place = [&](std::int64_t bytes, std::int64_t alignment) {
+        const std::int64_t begin = (out.size + alignment - 1) / alignment * alignment;
+        out.size = begin + bytes;
+        return begin;
     };
-    for (const auto vector : kVectors) place(out.*vector, DType::bf16, 16);
+    for (const auto vector : kVectors)
+        (out.*vector).offset = place(kBf16 * (out.*vector).elements(), 16) / kBf16;
     // As casts place them, so that products take the same algorithms.
-    for (const auto matrix : kCodedMatrices) place(out.*matrix, DType::e4m3, kPartAlignment);
-    out.size = (out.size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+    for (const auto matrix : kCodedMatrices)
+        (out.*matrix).offset = place(bytes_of(out.*matrix), kPartAlignment);
+    place(0, kPartAlignment);
     return out;
 }
 

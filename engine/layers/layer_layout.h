@@ -1,7 +1,9 @@
 // Where is each tensor of a layer in its flat range of parameters?
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "engine/kernels/matrix.h"
 #include "sim/specs/model/model_spec.h"
@@ -13,7 +15,10 @@ struct TensorPlace {
     std::int64_t offset = 0;
     std::int64_t rows = 0;     ///< 0: the layer has no such tensor
     std::int64_t columns = 1;  ///< 1: a vector
+    /// Rows of the linear layers that it joins, as in ParameterTensor.
+    std::array<std::int64_t, 3> joins = {};
     std::int64_t elements() const { return rows * columns; }
+    std::vector<std::int64_t> rows_of_parts() const;
 };
 
 /// The tensors of one dense layer in the order of storage. Each starts at a multiple of 8 elements
@@ -32,11 +37,12 @@ struct LayerLayout {
 /// Throws InputError if the trainer has no such layer (mixtures of experts, four norms, ...).
 LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer);
 
-/// The same tensors in the block that is copied in place of a layer where codes are streamed: a
-/// scale of each matrix, vectors in bf16, matrices in e4m3. Offsets are in elements of a tensor's
-/// type; size is in bytes.
-LayerLayout coded_layout(const LayerLayout& layout);
-/// The members of a layout whose products are in FP8, in the order of their scales, and the others.
+/// The same tensors in the block of a form that is not bf16: behind `before` bytes vectors in bf16,
+/// then matrices of `bytes_of` bytes each. Offsets of vectors are in elements, of matrices in
+/// bytes; size is in bytes.
+LayerLayout coded_layout(const LayerLayout& layout, std::int64_t before,
+                         std::int64_t (*bytes_of)(const TensorPlace& matrix));
+/// The members of a layout that such forms code, and the others.
 inline constexpr TensorPlace LayerLayout::*kCodedMatrices[] = {
     &LayerLayout::qkv, &LayerLayout::output, &LayerLayout::gate_up, &LayerLayout::down};
 inline constexpr TensorPlace LayerLayout::*kVectors[] = {

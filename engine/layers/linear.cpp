@@ -18,7 +18,7 @@ CastOperand cast(Kernels& kernels, Workspace& memory, Operand in, DType type, Or
         }
         return in.codes;
     }
-    const Matrix& values = in.values;
+    const Matrix& values = in.read(kernels);
     auto* const scale = in.scale != nullptr ? in.scale : take_scale(memory);
     CastOperand out{.scale = scale};
     if (orders != Orders::columns) out.rows = memory.matrix(type, values.rows, values.columns);
@@ -43,13 +43,15 @@ SwigluCodes take_swiglu_codes(Workspace& operands, std::int64_t tokens, std::int
 }
 
 void linear(Kernels& kernels, Workspace operands, const Linear& l) {
+    if (const CastOperand& codes = l.weight.codes; l.weight.casts_first)
+        kernels.cast_fp8({l.weight.values, codes.rows, codes.columns, codes.scale});
     ProductAdapters adapters = l.adapters;
-    adapters.forward(kernels, l.y, l.x.values, l.addend);
+    if (adapters.whole()) adapters.forward(kernels, l.y, l.x.values, l.addend);
     Kernels::Product product{.d = l.y,
                              .a = l.x.values,
-                             .b = l.weight.values,
+                             .b = operands.present() ? Matrix{} : l.weight.read(kernels),
                              .transpose_b = Transpose::yes,
-                             .addend = adapters.present() ? l.y : l.addend,
+                             .addend = adapters.whole() ? l.y : l.addend,
                              .bias = l.bias};
     if (operands.present()) {
         const CastOperand x = cast(kernels, operands, l.x, DType::e4m3, Orders::rows);
@@ -58,6 +60,7 @@ void linear(Kernels& kernels, Workspace operands, const Linear& l) {
         product.b = weight.rows, product.scale_b = weight.scale;
     }
     kernels.gemm(product);
+    if (!adapters.whole()) adapters.forward(kernels, l.y, l.x.values, l.y);
 }
 
 /// Gradients have the wider range of e5m2.
@@ -97,7 +100,8 @@ void LinearBackward::input(Matrix dx, Operand weight) {
     adapters_.input(kernels_, dx);
     const Matrix addend = adapters_.present() ? dx : Matrix{};
     if (!operands_.present())
-        return kernels_.gemm({.d = dx, .a = dy_.rows, .b = weight.values, .addend = addend});
+        return kernels_.gemm(
+            {.d = dx, .a = dy_.rows, .b = weight.read(kernels_), .addend = addend});
     const Bytes mark = operands_.used();
     const CastOperand codes = cast(kernels_, operands_, weight, DType::e4m3, Orders::columns);
     kernels_.gemm({.d = dx,

@@ -3,6 +3,7 @@
 
 #include "engine/kernels/kernels.h"
 #include "engine/layers/adapters.h"
+#include "engine/layers/layer_layout.h"
 #include "engine/layers/workspace.h"
 
 namespace sluice {
@@ -15,12 +16,25 @@ struct CastOperand {
 };
 
 /// A tensor of a product. With `scale`, that is where its scale is, whose largest number is known
-/// if `measured`. With `codes`, it was cast before.
+/// if `measured`. With `codes`, it was cast before, or, if it `casts_first`, is by the product.
 struct Operand {
+    /// Where a product reads its numbers; those that are `stored` in another form are made there by
+    /// each product.
     Matrix values;
     Fp8Scale* scale = nullptr;
     bool measured = true;
     CastOperand codes = {};
+    bool casts_first = false;
+    struct Stored {
+        char* block = nullptr;
+        TensorPlace place = {};
+        void (*decode)(Kernels& kernels, const Matrix& out, char* block,
+                       const TensorPlace& place) = nullptr;
+    } stored = {};
+    const Matrix& read(Kernels& kernels) const {
+        if (stored.decode != nullptr) stored.decode(kernels, values, stored.block, stored.place);
+        return values;
+    }
 };
 
 /// A weight with codes in the order of its columns, taken from `operands`: for the gradients of

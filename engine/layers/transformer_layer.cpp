@@ -26,9 +26,10 @@ struct TransformerLayer::Pass {
           operands(memory),
           adapters(adapters_),
           memory_of_adapters(memory_of_adapters_) {
-        if (!operands.present()) given.fp8 = {};
-        qkv = given.take(layout.qkv), output = given.take(layout.output);
-        gate_up = given.take(layout.gate_up), down = given.take(layout.down);
+        const LayerForm& form = layer_form(given.form);
+        Operand* const taken[] = {&qkv, &output, &gate_up, &down};
+        for (std::size_t i = 0; i < std::size(kCodedMatrices); ++i)
+            *taken[i] = form.matrix(given, layout.*kCodedMatrices[i], i);
         if (!operands.present()) return;
         for (Fp8Scale** const scale : {&attention_input, &feed_forward_input, &product})
             *scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
@@ -46,22 +47,19 @@ struct TransformerLayer::Pass {
     /// The pass for tokens after the first ones, which have cast the weights or found their scales.
     Pass for_later_tokens() const {
         Pass later = *this;
-        later.weights.first = false;
         for (Operand* const weight : {&later.qkv, &later.output, &later.gate_up, &later.down})
-            weight->measured = true;
+            weight->measured = true, weight->casts_first = false;
         return later;
     }
     /// `input`: where backward finds what A makes of x, or absent.
-    ProductAdapters adapters_of(const AdaptedMatrix& matrix, const Matrix& input) const {
+    ProductAdapters adapters_of(const AdaptedMatrix& matrix, const Matrix& input,
+                                std::int64_t first_row = 0) const {
         if (!adapters.present()) return {};
-        return {adapters, adapters.layout->*matrix.places, memory_of_adapters, input};
+        return {adapters, adapters.layout->*matrix.places, memory_of_adapters, input, first_row};
     }
     /// y = x W^T.
     void linear(Matrix y, Operand x, const Operand& weight, const ProductAdapters& adapted,
                 Matrix addend = {}, Vector bias = {}) const {
-        if (weights.first && !weights.have_arrived() && weight.codes.scale != nullptr)
-            kernels.cast_fp8(
-                {weight.values, weight.codes.rows, weight.codes.columns, weight.codes.scale});
         sluice::linear(kernels, operands, {y, x, weight, addend, bias, adapted});
     }
     /// The product whose y has the gradient dy.
@@ -82,8 +80,9 @@ TransformerLayer::TransformerLayer(const ModelSpec& model, const LayerSpec& laye
       attention_{block.sequences,          block.sequence,           layer.attention.heads,
                  layer.attention.kv_heads, layer.attention.head_dim, layer.attention.window},
       rotary_(rotary_shape(model.rotary)),
-      layout_(layer_layout(model, layer)),
-      coded_layout_(coded_layout(layout_)) {
+      layout_(layer_layout(model, layer)) {
+    for (const WeightForm& form : weight_forms())
+        layouts_.push_back(layer_form(form.form).layout(layout_));
     if (block_.feed_forward_chunk == 0) block_.feed_forward_chunk = block_.tokens();
 }
 
@@ -229,10 +228,10 @@ void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a,
         kernels.rms_norm(c.normed, c.residual, pass.vector(&Of::feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
         now.linear(c.gate_up, {c.normed, pass.feed_forward_input}, now.gate_up,
-                   pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up));
+                   pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up, c.begin));
         kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
         now.linear(y.row_range(c.begin, c.residual.rows), {c.product, pass.product}, now.down,
-                   pass.adapters_of(kAdaptedDown, c.adapted.down), c.residual);
+                   pass.adapters_of(kAdaptedDown, c.adapted.down, c.begin), c.residual);
     });
 }
 
@@ -284,7 +283,7 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         const Operand input{c.normed, pass.feed_forward_input};
         Operand product{c.product}, gate_up{c.gate_up};
         const ProductAdapters gate_up_adapters =
-            pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up);
+            pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up, c.begin);
         Workspace operands = pass.operands;
         kernels.rms_norm(c.normed, c.residual, norm, epsilon_, input.scale);
         if (!a.gate_up.present() && !c.codes.present())
@@ -294,8 +293,8 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
         const bool writes_codes = operands.present() && !pass.adapters.present();
         const SwigluCodes codes =
             writes_codes ? take_swiglu_codes(operands, dy.rows, intermediate_) : SwigluCodes{};
-        LinearBackward down =
-            pass.backward_of(operands, {dy}, pass.adapters_of(kAdaptedDown, c.adapted.down));
+        LinearBackward down = pass.backward_of(
+            operands, {dy}, pass.adapters_of(kAdaptedDown, c.adapted.down, c.begin));
         down.input(c.product, pass.down);
         if (writes_codes) {
             kernels.swiglu_backward_fp8(c.gate_up, c.product, codes, c.codes);

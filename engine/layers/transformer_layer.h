@@ -8,8 +8,8 @@
 #include "engine/kernels/kernels.h"
 #include "engine/layers/adapters.h"
 #include "engine/layers/gradient_target.h"
+#include "engine/layers/layer_form.h"
 #include "engine/layers/layer_layout.h"
-#include "engine/layers/layer_weights.h"
 #include "engine/layers/workspace.h"
 #include "sim/specs/model/layer_kernels.h"
 #include "sim/specs/scenario/training_spec.h"
@@ -68,7 +68,7 @@ class TransformerLayer {
     template <typename Use>
     void each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const;
     const LayerLayout& layout_of(const LayerWeights& weights) const {
-        return weights.have_arrived() ? coded_layout_ : layout_;
+        return layouts_[static_cast<std::size_t>(weights.form)];
     }
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
     /// q, k and v and attention's output, if `a` does not have them.
@@ -95,7 +95,8 @@ class TransformerLayer {
     bool head_norm_;
     AttentionShape attention_;
     RotaryShape rotary_;
-    LayerLayout layout_, coded_layout_;
+    LayerLayout layout_;
+    std::vector<LayerLayout> layouts_;  ///< of each form of weights
 };
 
 }  // namespace sluice

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <initializer_list>
 #include <iterator>
 
 #include "engine/layers/adapters.h"
@@ -88,13 +87,16 @@ std::vector<NamedTensor> named_tensors(const ModelSpec& model) {
     return namer.take();
 }
 
-std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, std::int64_t rank) {
+std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, const AdapterShape& adapters) {
     std::vector<NamedTensor> out;
     const Sections sections{model.layer_count(), true};
-    const std::vector<std::int64_t> begins = adapter_begins(model, rank);
+    const std::vector<std::int64_t> begins = adapter_begins(model, adapters);
     for (int layer = 0; layer < model.layer_count(); ++layer) {
-        const AdapterLayout l = adapter_layout(model, model.layer(layer), rank);
-        const auto add = [&](const MatrixAdapters& of, std::initializer_list<const char*> modules) {
+        const AdapterLayout l = adapter_layout(model, model.layer(layer), adapters);
+        const auto add = [&](const MatrixAdapters& of, AdapterTargets targets) {
+            std::vector<const char*> modules;
+            for (const AdapterTarget& target : kAdapterTargets)
+                if ((target.bit & targets) != 0) modules.push_back(target.module);
             const auto one = [&](const char* module, const char* part, const TensorPlace& place,
                                  NamedTensor::Adapter which) {
                 NamedTensor& t = out.emplace_back();
@@ -105,19 +107,19 @@ std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, std::int64_t ra
                 t.shape = {place.rows, place.columns};
                 t.adapter = which;
             };
-            TensorPlace a{of.a.offset, rank, of.a.columns};
-            for (const char* const module : modules) {
-                one(module, "A", a, NamedTensor::Adapter::a);
+            TensorPlace a{of.a.offset, adapters.rank, of.a.columns};
+            for (std::size_t i = 0; i < modules.size(); ++i) {
+                if (of.b[i].rows == 0) continue;
+                one(modules[i], "A", a, NamedTensor::Adapter::a);
                 a.offset += a.elements();
             }
-            std::size_t i = 0;
-            for (const char* const module : modules)
-                one(module, "B", of.b[i++], NamedTensor::Adapter::b);
+            for (std::size_t i = 0; i < modules.size(); ++i)
+                if (of.b[i].rows > 0) one(modules[i], "B", of.b[i], NamedTensor::Adapter::b);
         };
-        add(l.qkv, {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
-        add(l.output, {"self_attn.o_proj"});
-        add(l.gate_up, {"mlp.gate_proj", "mlp.up_proj"});
-        add(l.down, {"mlp.down_proj"});
+        add(l.qkv, kQkv);
+        add(l.output, kOutput);
+        add(l.gate_up, kGateUp);
+        add(l.down, kDown);
     }
     return out;
 }
@@ -157,19 +159,19 @@ std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int s
 
 }  // namespace
 
-std::vector<std::int64_t> section_sizes(const ModelSpec& model, std::int64_t adapter_rank) {
+std::vector<std::int64_t> section_sizes(const ModelSpec& model, const AdapterShape& adapters) {
     std::vector<std::int64_t> sizes;
     for (int layer = 0; layer < model.layer_count(); ++layer)
         sizes.push_back(layer_layout(model, model.layer(layer)).size);
     sizes.push_back(head_layout(model).size);
     sizes.push_back(model.vocabulary * model.hidden);
-    if (adapter_rank > 0) sizes.push_back(adapter_begins(model, adapter_rank).back());
+    if (adapters.present()) sizes.push_back(adapter_begins(model, adapters).back());
     return sizes;
 }
 
 ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                                const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
-                               Device& device, std::int64_t adapter_rank, WeightCoder coder)
+                               Device& device, const AdapterShape& adapters, WeightCoder coder)
     : layers_(model.layer_count()),
       state_bytes_(blocks.back().state_bytes),
       pool_(pool),
@@ -177,8 +179,8 @@ ParameterStore::ParameterStore(const ModelSpec& model, const std::vector<Paramet
       staging_(staging),
       coder_(std::move(coder)),
       tensors_(named_tensors(model)) {
-    if (adapter_rank > 0)
-        std::ranges::move(adapter_tensors(model, adapter_rank), std::back_inserter(tensors_));
+    if (adapters.present())
+        std::ranges::move(adapter_tensors(model, adapters), std::back_inserter(tensors_));
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         Section& section = sections_.emplace_back();
         section.block = blocks[i];

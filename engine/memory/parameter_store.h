@@ -42,7 +42,7 @@ class ParameterStore {
     /// kStaging bytes of page-locked host memory, which may be null if there are none.
     ParameterStore(const ModelSpec& model, const std::vector<ParameterBlock>& blocks,
                    const std::vector<bool>& on_device, char* staging, ThreadPool& pool,
-                   Device& device, std::int64_t adapter_rank = 0, WeightCoder coder = {});
+                   Device& device, const AdapterShape& adapters = {}, WeightCoder coder = {});
 
     int layers() const { return layers_; }
     int head() const { return layers(); }
@@ -99,11 +99,11 @@ class ParameterStore {
 };
 
 /// Parameters of each section, the gaps between tensors included.
-std::vector<std::int64_t> section_sizes(const ModelSpec& model, std::int64_t adapter_rank = 0);
+std::vector<std::int64_t> section_sizes(const ModelSpec& model, const AdapterShape& adapters = {});
 
 /// The tensors of a model in the order of its sections.
 std::vector<NamedTensor> named_tensors(const ModelSpec& model);
 /// Those of adapters in the order of their section, with the names of peft.
-std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, std::int64_t rank);
+std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, const AdapterShape& adapters);
 
 }  // namespace sluice

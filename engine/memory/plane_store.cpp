@@ -100,16 +100,15 @@ std::vector<ParameterBlock> PlaneStore::sections() const {
 }
 
 StoredSizes stored_sizes(const ModelSpec& model, const StreamedPlan& plan) {
-    StoredSizes out{section_sizes(model, plan.shape.adapter_rank), {}, {}};
+    StoredSizes out{section_sizes(model, plan.shape.adapters), {}, {}};
     for (int index = 0; index < model.layer_count(); ++index) {
         const LayerSpec& kind = model.layer(index);
-        out.codes.push_back(coded_layout(layer_layout(model, kind)).size);
+        out.codes.push_back(layer_layout(model, kind, plan.homes.weights(index).form).size);
         const TransformerLayer layer(model, kind, plan.shape.micro_batch, activation_type(plan));
         Workspace endless = Workspace::endless();
-        const std::int64_t rank = plan.shape.adapter_rank;
-        const AdapterLayout adapters = adapter_layout(model, kind, rank);
+        const AdapterLayout adapters = adapter_layout(model, kind, plan.shape.adapters);
         layer.keep(plan.homes.recompute(index), endless, plan.homes.kept_bits(index),
-                   rank > 0 ? &adapters : nullptr);
+                   plan.shape.adapters.present() ? &adapters : nullptr);
         out.kept.push_back(endless.used());
     }
     return out;

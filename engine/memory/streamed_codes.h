@@ -1,11 +1,11 @@
-// How do layers on the host come by the FP8 codes that are copied to the device? The optimizer
-// writes them beside the weights.
+// How do layers come by their codes, in a form that is not bf16? The optimizer writes them beside
+// the weights, or, of frozen layers, they are written while these are loaded.
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "engine/kernels/fp8.h"
+#include "engine/layers/layer_form.h"
 #include "engine/memory/parameter_store.h"
 #include "engine/memory/plane_store.h"
 
@@ -16,8 +16,7 @@ namespace sluice {
 WeightCoder frozen_coder(const ModelSpec& model, const StreamedPlan& plan, const PlaneStore& planes,
                          ThreadPool& pool, Device& device);
 
-/// For each trained layer whose weights arrive as codes a page-locked block in the form of
-/// coded_layout(). Its bytes are those that casts on the device would give.
+/// For each trained layer whose weights arrive as codes a page-locked block in their form.
 class StreamedCodes {
   public:
     /// The blocks are in the plan's buffer. All arguments must outlive it.
@@ -27,8 +26,7 @@ class StreamedCodes {
     bool has(int section) const { return at(section).data != nullptr; }
 
     /// Calls update(after), which changes the layer's weights and calls `after` as adamw() does,
-    /// and brings the codes up to date. Nearly always the power of two of a tensor is the one
-    /// before: only where it is not are its codes written twice.
+    /// and brings the codes up to date.
     void rewrite(int layer, const std::function<void(const AfterUpdate& after)>& update);
     /// Writes the codes of all layers whose weights may have been written since the last call.
     void follow_store();
@@ -37,6 +35,7 @@ class StreamedCodes {
     struct Layer {
         char* data = nullptr;  ///< null: the layer is resident, or arrives in bf16
         std::size_t kind = 0;
+        const LayerForm* form = nullptr;
     };
     /// The sections that are no layers have no codes.
     const Layer& at(int section) const { return layers_[static_cast<std::size_t>(section)]; }

@@ -77,9 +77,12 @@ class StepBuffers {
     }
     /// A layer's weights for a pass; the `first` of a step finds their scales in FP8.
     LayerWeights weights(int layer, bool first) const {
-        if (homes_.is_coded(layer)) return LayerWeights::arrived(weight_slot(layer));
-        return {weight_slot(layer), workspace(ids_.fp8_weights[static_cast<std::size_t>(layer)]),
-                homes_.home(layer, Plane::codes).exists(), first};
+        const WeightForm& form = homes_.weights(layer);
+        return {
+            weight_slot(layer), form.form,
+            workspace(form.decoded_from > 0 ? ids_.decoded_weights
+                                            : ids_.fp8_weights[static_cast<std::size_t>(layer)]),
+            homes_.home(layer, Plane::codes).exists(), first};
     }
     Workspace head_operands() const {
         return shape_.head_gradients == Compute::fp8 ? workspace(ids_.fp8_operands) : Workspace();

@@ -20,10 +20,11 @@ std::vector<TransformerLayer> layer_kinds(const ModelSpec& model, TokenBlock blo
     return kinds;
 }
 
-std::vector<AdapterLayout> adapter_layouts(const ModelSpec& model, std::int64_t rank) {
+std::vector<AdapterLayout> adapter_layouts(const ModelSpec& model, const AdapterShape& adapters) {
     std::vector<AdapterLayout> out;
-    if (rank > 0)
-        for (const LayerSpec& kind : model.kinds) out.push_back(adapter_layout(model, kind, rank));
+    if (adapters.present())
+        for (const LayerSpec& kind : model.kinds)
+            out.push_back(adapter_layout(model, kind, adapters));
     return out;
 }
 
@@ -31,8 +32,8 @@ std::vector<AdapterLayout> adapter_layouts(const ModelSpec& model, std::int64_t 
 OperationId norm_known(const StepProgram& program) {
     for (const OperationKind kind :
          {OperationKind::clip_gradients, OperationKind::scatter_embeddings})
-        for (const Operation& op : program.operations)
-            if (op.kind == kind) return find_operation(program, kind, kEmbeddingLayer);
+        for (std::size_t id = 0; id < program.operations.size(); ++id)
+            if (program.operations[id].kind == kind) return static_cast<OperationId>(id);
     throw InternalError("the plan has no operation in which the norm becomes known");
 }
 
@@ -80,8 +81,8 @@ StreamedStep::StreamedStep(const ModelSpec& model, const StreamedPlan& plan,
       pool_(pool),
       kinds_(layer_kinds(model, shape_.micro_batch, activation_type(plan))),
       adapter_scale_(adapter_scale),
-      adapter_kinds_(adapter_layouts(model, shape_.adapter_rank)),
-      adapter_begins_(adapter_begins(model, shape_.adapter_rank)),
+      adapter_kinds_(adapter_layouts(model, shape_.adapters)),
+      adapter_begins_(adapter_begins(model, shape_.adapters)),
       head_(model, shape_.loss_chunk_tokens),
       buffers_(buffers),
       codes_(model, plan, planes, store, pool),
@@ -227,7 +228,7 @@ void StreamedStep::forward(const Operation& op, std::int64_t j, std::int64_t ste
     layer(op.layer).forward(device_.kernels(), buffers_.weights(op.layer, j == 0),
                             buffers_.hidden(op.layer, j), buffers_.hidden(op.layer + 1, j),
                             kept(op, op.layer, j, step), buffers_.forward_workspace(),
-                            buffers_.layer_operands(), adapters(op.layer, j));
+                            buffers_.layer_operands(), adapters(op.layer, j, step));
 }
 
 const AdapterLayout* StreamedStep::adapter_layout_of(int index) const {
@@ -235,7 +236,7 @@ const AdapterLayout* StreamedStep::adapter_layout_of(int index) const {
     return &adapter_kinds_[kind_of(model_, index)];
 }
 
-LayerAdapters StreamedStep::adapters(int index, std::int64_t j) const {
+LayerAdapters StreamedStep::adapters(int index, std::int64_t j, std::int64_t step) const {
     if (adapter_kinds_.empty()) return {};
     const auto i = static_cast<std::size_t>(index);
     const std::int64_t begin = adapter_begins_[i];
@@ -248,7 +249,18 @@ LayerAdapters StreamedStep::adapters(int index, std::int64_t j) const {
     return {adapter_layout_of(index),
             part(buffers_.adapters(), DType::bf16),
             adapter_scale_,
-            {part(gradient, type), type, j > 0}};
+            {part(gradient, type), type, j > 0},
+            dropout(index, j, step)};
+}
+
+/// The same numbers are left out in forward and in backward, however the batch is parted.
+Dropout StreamedStep::dropout(int index, std::int64_t j, std::int64_t step) const {
+    const State& s = states_[static_cast<std::size_t>(step % 2)];
+    if (s.evaluates) return {};
+    constexpr std::int64_t kLayers = std::int64_t{1} << 20;
+    const std::uint64_t place = static_cast<std::uint64_t>(s.adam.step * kLayers + index);
+    return {shape_.adapters.dropout_percent, mixed_bits(s.adam.seed ^ mixed_bits(place)),
+            j * shape_.micro_batch.tokens()};
 }
 
 void StreamedStep::loss(std::int64_t j, std::int64_t step) {
@@ -286,13 +298,13 @@ void StreamedStep::backward(const Operation& op, std::int64_t j, std::int64_t st
         layer(below).forward_again(device_.kernels(), buffers_.weights(below, false),
                                    buffers_.hidden(below, j), input, kept(op, below, j, step),
                                    buffers_.backward_workspace(), buffers_.layer_operands(),
-                                   adapters(below, j));
+                                   adapters(below, j, step));
     }
     if (j == 0) resident_.begin_gradients(op.layer);
     layer(op.layer).backward(
         device_.kernels(), buffers_.weights(op.layer, false), gradient_target(op.layer, j), input,
         buffers_.hidden(store_.layers(), j), kept(op, op.layer, j, step),
-        buffers_.backward_workspace(), buffers_.layer_operands(), adapters(op.layer, j));
+        buffers_.backward_workspace(), buffers_.layer_operands(), adapters(op.layer, j, step));
     if (j + 1 < shape_.micro_batches) return;
     if (store_.has_adapters()) {
         if (op.layer == 0)

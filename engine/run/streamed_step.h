@@ -126,7 +126,8 @@ class StreamedStep {
     void learn_norm(std::int64_t step, double rows_square);
     HeadWeights head_weights() const;
     const AdapterLayout* adapter_layout_of(int layer) const;  ///< null: there are none
-    LayerAdapters adapters(int layer, std::int64_t j) const;
+    LayerAdapters adapters(int layer, std::int64_t j, std::int64_t step) const;
+    Dropout dropout(int layer, std::int64_t j, std::int64_t step) const;
     void finish_gradients(void* out, void* sums, std::int64_t elements);
     GradientTarget gradient_target(int layer, std::int64_t j) const;
     LayerActivations kept(const Operation& op, int layer, std::int64_t j, std::int64_t step) const;

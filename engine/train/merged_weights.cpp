@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "engine/train/adapter_files.h"
 #include "engine/train/training_checkpoint.h"
 #include "engine/train/weights_mismatch.h"
 #include "sim/base/input_error.h"
-#include "sim/base/json_object.h"
 
 namespace sluice {
 namespace {
-
-constexpr std::int64_t kMostRank = 65'536;
-constexpr double kMostAlpha = 1e30;
 
 /// "base_model.model.model.layers.0.mlp.up_proj.lora_A.weight".
 std::string adapter_name(const std::string& tensor, const char* part) {
@@ -29,20 +26,19 @@ std::vector<float> numbers_of(const TensorView& tensor) {
     return out;
 }
 
-std::string base_of(const std::string& checkpoint, const JsonObject& config,
+std::string base_of(const std::string& checkpoint, const AdapterRecord& adapters,
                     const std::optional<std::string>& given) {
     if (given) return *given;
-    if (!config.is_text("base_model_name_or_path"))
+    if (adapters.base.empty())
         throw InputError(fmt::format(
             "{}: its adapters were trained beside random weights, which no file has; there is "
             "nothing to merge them with",
             checkpoint));
-    const std::string base = config.text("base_model_name_or_path");
-    if (!is_there(base))
+    if (!is_there(adapters.base))
         throw InputError(fmt::format(
             "{}: its adapters belong to {}, which is not there; give these weights with --base",
-            checkpoint, base));
-    return base;
+            checkpoint, adapters.base));
+    return adapters.base;
 }
 
 }  // namespace
@@ -50,12 +46,10 @@ std::string base_of(const std::string& checkpoint, const JsonObject& config,
 MergedWeights::MergedWeights(const std::string& checkpoint, const ModelSpec& model,
                              const std::optional<std::string>& base)
     : frozen_(""), adapters_(open_tensors(checkpoint, kAdapterStem)) {
-    const std::string path = path_in(checkpoint, kAdapterConfigFile);
-    const JsonObject config = JsonObject::parse(read_text_file(path), path);
-    rank_ = config.integer("r", 1, kMostRank);
-    scale_ =
-        static_cast<float>(config.number("lora_alpha", 0, kMostAlpha) / static_cast<double>(rank_));
-    base_ = base_of(checkpoint, config, base);
+    const AdapterRecord adapters = read_adapter_config(checkpoint);
+    rank_ = adapters.shape.rank;
+    scale_ = static_cast<float>(adapters.scale());
+    base_ = base_of(checkpoint, adapters, base);
     frozen_ = open_checkpoint(base_);
     refuse_mismatch(frozen_, named_tensors(model), model);
 }

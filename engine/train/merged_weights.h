@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// W + alpha / rank B A, in fp32, as peft's merge_and_unload() has it.
+/// W + scale B A, in fp32, as peft's merge_and_unload() has it.
 class MergedWeights {
   public:
     /// `base`: the frozen weights, in place of those that the checkpoint names. Throws InputError

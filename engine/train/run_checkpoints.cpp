@@ -68,8 +68,9 @@ void RunCheckpoints::judge_lost_records() const {
 namespace {
 
 Bytes checkpoint_bytes(const ModelSpec& model, const TrainingSpec& training) {
-    const std::int64_t rank = training.adapter_rank;
-    const double trained = rank > 0 ? all_adapter_parameters(model, rank) : all_parameters(model);
+    const AdapterShape adapters = training.adapters();
+    const double trained =
+        adapters.present() ? all_adapter_parameters(model, adapters) : all_parameters(model);
     return static_cast<Bytes>(trained) * training.state_bytes;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -20,8 +21,9 @@ constexpr std::array<std::string_view, 4> kMustNotChange = {"seq", "seed", "wind
                                                             "data"};
 
 // Options of the plan that change numbers.
-constexpr std::array kChangeNumbers = {"clipping", "compute", "head_gradients", "kept_bits",
-                                       "attend_within"};
+constexpr std::array kChangeNumbers = {
+    "clipping",       "compute",   "frozen_weights", "adapter_dropout_percent",
+    "head_gradients", "kept_bits", "attend_within"};
 
 bool has_an_end(const Json& schedule) {
     const auto place = std::ranges::find(kLearningRateNames, schedule.get<std::string>());
@@ -79,7 +81,8 @@ std::vector<std::string> files_of(const std::vector<ValidationSet>& sets) {
 }
 
 double adapter_alpha(const TrainSettings& settings, const TrainingSpec& training) {
-    return settings.adapter_alpha.value_or(2 * static_cast<double>(training.adapter_rank));
+    const auto rank = static_cast<double>(training.adapter_rank);
+    return settings.adapter_alpha.value_or(2 * (settings.rank_stabilized ? std::sqrt(rank) : rank));
 }
 
 AdamWStep adamw_step(const TrainSettings& settings, std::int64_t step) {

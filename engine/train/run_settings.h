@@ -46,8 +46,11 @@ struct TrainSettings {
     double spike_deviations = 6;   ///< standard deviations above the mean from which on it is one
     std::uint64_t seed = 0;        ///< of initialisation, shuffling and stochastic rounding
     double init_deviation = 0.02;  ///< standard deviation of random weights
-    /// Results of adapters are scaled by alpha / rank; empty: alpha is twice the rank.
+    /// Results of adapters are scaled by alpha / rank, or by its root; empty: by 2.
     std::optional<double> adapter_alpha;
+    bool rank_stabilized = false;  ///< by the root (rsLoRA)
+    /// Folder of peft's with the adapters to start from; `load` is then their base.
+    std::optional<std::string> adapters;
 
     std::vector<std::string> data;          ///< shards, texts, folders
     std::vector<ValidationSet> validation;  ///< held-out data; may be empty

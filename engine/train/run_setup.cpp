@@ -10,6 +10,7 @@
 #include "engine/layers/layer_layout.h"
 #include "engine/machine/machine_here.h"
 #include "engine/machine/setup_warnings.h"
+#include "engine/train/adapter_files.h"
 #include "engine/train/model_files.h"
 #include "engine/train/progress.h"
 #include "engine/train/state_snapshot.h"
@@ -60,6 +61,8 @@ std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
                 "with ./dev data --held-out 0.05",
                 *both));
     }
+    if (settings.adapters && !resumed)
+        check_adapters(*settings.adapters, model, training.adapters());
     if (settings.load && !resumed) check_weights(*settings.load, model, settings.fewer_tokens);
     return data.windows_per_epoch();
 }

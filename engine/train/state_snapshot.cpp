@@ -5,18 +5,20 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/layers/adapters.h"
 #include "sim/base/input_error.h"
 
 namespace sluice {
 
 Bytes whole_snapshot_bytes(const ModelSpec& model, const TrainingSpec& training) {
     constexpr Bytes kMostPlanes = 5;  // of a section, beside its tensors' upper planes
-    const std::int64_t rank = training.adapter_rank;
-    Bytes bytes = 0, tensors = rank > 0 ? std::ssize(adapter_tensors(model, rank))
-                                        : std::ssize(named_tensors(model));
-    std::vector<std::int64_t> sizes = section_sizes(model, rank);
-    if (rank > 0) sizes.erase(sizes.begin(), sizes.end() - 1);
-    for (const std::int64_t size : sizes) {
+    const AdapterShape adapters = training.adapters();
+    Bytes bytes = 0, tensors = adapters.present() ? std::ssize(adapter_tensors(model, adapters))
+                                                  : std::ssize(named_tensors(model));
+    const std::vector<std::int64_t> trained =
+        adapters.present() ? std::vector{adapter_begins(model, adapters).back()}
+                           : section_sizes(model);
+    for (const std::int64_t size : trained) {
         bytes += size * training.state_bytes + 2 * kFp32 * (size / kMomentBlock + 1);
         tensors += kMostPlanes;
     }

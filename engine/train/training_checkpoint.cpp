@@ -129,7 +129,12 @@ std::string training_record_text(const ModelSpec& model, const TrainingState& st
                                    {"calm_steps", state.ahead->calm_steps},
                                    {"corrected_steps_ago", state.ahead->corrected_ago}};
     if (const auto& a = state.adapters)
-        record["adapters"] = {{"rank", a->rank}, {"alpha", a->alpha}, {"base", a->base}};
+        record["adapters"] = {{"rank", a->shape.rank},
+                              {"targets", a->shape.targets},
+                              {"dropout_percent", a->shape.dropout_percent},
+                              {"alpha", a->alpha},
+                              {"rank_stabilized", a->rank_stabilized},
+                              {"base", a->base}};
     record["settings"] = settings;
     record["model"] = nlohmann::ordered_json::parse(hf_config_text(model));
     return record.dump(2) + "\n";
@@ -147,6 +152,20 @@ void refuse_missing_record(const std::string& path) {
 AheadState read_ahead(const JsonObject& record) {
     return {record.boolean_or("allowed", false), record.integer("calm_steps", 0, kLargest),
             record.integers("corrected_steps_ago", 1, AheadRule::kWindow)};
+}
+
+/// Earlier versions had adapters of all linear layers, without dropout.
+AdapterRecord read_adapters(const JsonObject& record) {
+    AdapterRecord out;
+    out.shape.rank = record.integer("rank", 1, kLargest);
+    if (record.has("targets"))
+        out.shape.targets = static_cast<AdapterTargets>(record.integer("targets", 1, kAllTargets));
+    if (record.has("dropout_percent"))
+        out.shape.dropout_percent = record.integer("dropout_percent", 0, 99);
+    out.alpha = record.number("alpha", 0, kLargestLoss);
+    out.rank_stabilized = record.boolean_or("rank_stabilized", false);
+    out.base = record.text("base");
+    return out;
 }
 
 /// Throws InputError if the file has a newer format or belongs to another model.
@@ -174,9 +193,7 @@ TrainingState read_training_record(const std::string& path, const ModelSpec& mod
                             early->integer("without_lower", 0, kLargest)};
     if (const auto ahead = record.object_or_none("updates_ahead")) state.ahead = read_ahead(*ahead);
     if (const auto adapters = record.object_or_none("adapters"))
-        state.adapters =
-            AdapterRecord{adapters->integer("rank", 1, kLargest),
-                          adapters->number("alpha", 0, kLargestLoss), adapters->text("base")};
+        state.adapters = read_adapters(*adapters);
     state.settings = json["settings"].dump();
     return state;
 }
@@ -189,28 +206,6 @@ const char* weights_stem(const ParameterStore& store) {
     return store.has_adapters() ? kAdapterStem : "model";
 }
 
-/// As peft writes it; `target_modules` from the names of tensors, ...q_proj.lora_A.weight.
-std::string adapter_config_text(const AdapterRecord& adapters, const ParameterStore& store) {
-    std::set<std::string> modules;
-    for (const NamedTensor& tensor : store.tensors()) {
-        if (tensor.adapter != NamedTensor::Adapter::a) continue;
-        const std::string path = tensor.name.substr(0, tensor.name.find(".lora_"));
-        modules.insert(path.substr(path.rfind('.') + 1));
-    }
-    nlohmann::ordered_json config{{"peft_type", "LORA"},
-                                  {"task_type", "CAUSAL_LM"},
-                                  {"base_model_name_or_path", nullptr},
-                                  {"r", adapters.rank},
-                                  {"lora_alpha", adapters.alpha},
-                                  {"lora_dropout", 0.0},
-                                  {"bias", "none"},
-                                  {"fan_in_fan_out", false},
-                                  {"inference_mode", true},
-                                  {"target_modules", modules}};
-    if (!adapters.base.empty()) config["base_model_name_or_path"] = adapters.base;
-    return config.dump(2) + "\n";
-}
-
 void refuse_other_adapters(const std::string& path, const TrainingState& state,
                            const ParameterStore& store) {
     if (state.adapters.has_value() == store.has_adapters()) return;
@@ -220,7 +215,8 @@ void refuse_other_adapters(const std::string& path, const TrainingState& state,
                                        path)
                          : fmt::format("{}: adapters of rank {} were trained; give --adapter-rank "
                                        "{}, or another --out",
-                                       path, state.adapters->rank, state.adapters->rank));
+                                       path, state.adapters->shape.rank,
+                                       state.adapters->shape.rank));
 }
 
 /// Checkpoints of earlier versions have the files beside the weights.
@@ -269,7 +265,7 @@ void save_checkpoint(const std::string& out, const ModelSpec& model, const Param
             files.push_back({file, write_output_file(path_in(folder.path(), file), text)});
         };
         if (state.adapters)
-            write(kAdapterConfigFile, adapter_config_text(*state.adapters, store));
+            write(kAdapterConfigFile, adapter_config_text(*state.adapters));
         else
             write(kConfigFile, config_with_rest(model, beside));
         for (const auto& [file, text] : beside.others) write(file.c_str(), text);

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/memory/parameter_store.h"
+#include "engine/train/adapter_files.h"
 #include "engine/train/ahead_rule.h"
 #include "engine/train/divergence_watch.h"
 #include "engine/train/early_stop.h"
@@ -96,16 +97,6 @@ std::vector<std::int64_t> checkpoint_steps(const std::string& out);
 void remove_older_checkpoints(const std::string& out, std::int64_t step, int keep,
                               std::int64_t in_doubt);
 
-/// Adapters, as peft names their settings, and the weights beside which they are trained.
-struct AdapterRecord {
-    std::int64_t rank = 0;
-    double alpha = 0;
-    std::string base = {};  ///< file or folder; "": random weights of the seed
-};
-inline float adapter_scale(const std::optional<AdapterRecord>& adapters) {
-    return adapters ? static_cast<float>(adapters->alpha / static_cast<double>(adapters->rank)) : 1;
-}
-
 /// Everything except parameters and optimizer state that a run needs to continue exactly.
 struct TrainingState {
     std::int64_t step = 0;  ///< steps done
@@ -179,10 +170,6 @@ void verify_checkpoint(const std::string& folder);
 /// The lower planes and moments of a checkpoint, optimizer_tensors(). Throws InputError.
 Checkpoint open_optimizer(const std::string& folder);
 
-/// Stands in place of config.json where adapters were trained.
-inline constexpr const char* kAdapterConfigFile = "adapter_config.json";
-/// Their file, without its ending.
-inline constexpr const char* kAdapterStem = "adapter_model";
 /// The file that is written last: a folder with it is a whole checkpoint.
 inline constexpr const char* kTrainingRecordFile = "training.json";
 /// The link to the best checkpoint.

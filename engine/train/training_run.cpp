@@ -96,14 +96,15 @@ void WholeRun::allocate() {
     buffers_ = std::make_unique<StepBuffers>(model_, plan_, *planes_);
     store_ = std::make_unique<ParameterStore>(
         model_, planes_->sections(), plan_.homes.resident_sections(),
-        planes_->at(plan_.buffers.host.staging), *pool_, *device_, training_.adapter_rank,
+        planes_->at(plan_.buffers.host.staging), *pool_, *device_, training_.adapters(),
         frozen_coder(model_, plan_, *planes_, *pool_, *device_));
     if (settings_.expected && settings_.expected->rates)
         host_rates_ = rates_today(*settings_.expected->rates, *store_, *buffers_,
                                   planes_->at(plan_.buffers.host.gradients), *pool_, *device_);
     start_parameters();
-    step_ = std::make_unique<StreamedStep>(model_, plan_, *planes_, *store_, *buffers_, *device_,
-                                           *pool_, LaneChoice(), adapter_scale(state_.adapters));
+    step_ = std::make_unique<StreamedStep>(
+        model_, plan_, *planes_, *store_, *buffers_, *device_, *pool_, LaneChoice(),
+        state_.adapters ? static_cast<float>(state_.adapters->scale()) : 1);
     step_->set_last_clip_factor(state_.clip_factor);
     if (checkpoints_) {
         saver_.emplace(*checkpoints_, *store_, save_memory_, *pool_, *device_);
@@ -158,9 +159,12 @@ void WholeRun::start_parameters() {
         say(fmt::format("no checkpoint in {}: starting from step 1\n", *settings_.out));
     load_base(settings_.load);
     if (!store_->has_adapters()) return;
-    store_->initialise_adapters(settings_.seed);
-    state_.adapters = {training_.adapter_rank, adapter_alpha(settings_, training_),
-                       settings_.load.value_or("")};
+    if (settings_.adapters)
+        load_adapters(*settings_.adapters, model_, training_.adapters(), *store_);
+    else
+        store_->initialise_adapters(settings_.seed);
+    state_.adapters = {training_.adapters(), adapter_alpha(settings_, training_),
+                       settings_.rank_stabilized, settings_.load.value_or("")};
 }
 
 void WholeRun::refuse_trained(const std::vector<std::string>& held_out) const {
@@ -181,6 +185,12 @@ void WholeRun::load_base(const std::optional<std::string>& from) {
 
 /// The checkpoint has neither the frozen weights nor more than the adapters' own scale.
 void WholeRun::continue_adapters(AdapterRecord& saved) {
+    if (settings_.rank_stabilized && !saved.rank_stabilized)
+        throw InputError(fmt::format(
+            "--adapter-rslora is given, but {} was trained without it, which scales what it "
+            "learned; leave it out",
+            *settings_.out));
+    saved.shape = training_.adapters();  // dropout may be another one
     if (settings_.adapter_alpha.value_or(saved.alpha) != saved.alpha)
         throw InputError(fmt::format(
             "--adapter-alpha is {:g}, but {} was trained with {:g}, which scales what it learned; "

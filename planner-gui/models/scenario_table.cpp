@@ -75,8 +75,9 @@ std::vector<Comparing> asked() {
                  const TrainingSpec& training = s.report->asked.training;
                  if (!has_option(training.schedule, option)) return Cell();
                  const std::string text = option_text(training, option);
-                 return option.choices.empty() ? Cell(option.get(training)).shown_as(text)
-                                               : Cell(text);
+                 return option.choices.empty() && option.members.empty()
+                            ? Cell(option.get(training)).shown_as(text)
+                            : Cell(text);
              }});
     return out;
 }

@@ -75,18 +75,4 @@ double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training) {
                     training.head_gradients == Compute::fp8 ? head_operands(model, training) : 0);
 }
 
-double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer) {
-    constexpr std::int64_t kScales = 4 * 16, kAligned = 256;
-    const auto aligned = [](std::int64_t bytes) {
-        return (bytes + kAligned - 1) / kAligned * kAligned;
-    };
-    std::int64_t before = kScales, codes = 0;
-    for (const ParameterTensor& tensor : layer_tensors(model, layer))
-        if (tensor.columns == 1)
-            before += kBf16 * tensor.elements();
-        else
-            codes += aligned(tensor.elements());
-    return static_cast<double>(aligned(before) + codes);
-}
-
 }  // namespace sluice

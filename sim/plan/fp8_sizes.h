@@ -11,8 +11,5 @@ double fp8_weight_bytes(const ModelSpec& model, const TrainingSpec& training,
                         const Placement& placement, int layer);
 /// Operands of products in FP8: the most that layers and loss, which take turns, need.
 double fp8_operand_bytes(const ModelSpec& model, const TrainingSpec& training);
-/// The copy of a layer whose weights arrive as codes: a scale of 16 bytes for each product and
-/// vectors in bf16, then codes of matrices, each aligned to 256 bytes.
-double coded_layer_bytes(const ModelSpec& model, const LayerSpec& layer);
 
 }  // namespace sluice

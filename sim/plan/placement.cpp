@@ -20,6 +20,12 @@ std::vector<bool> Placement::resident_sections() const {
     return out;
 }
 
+Form Placement::coded_form() const {
+    for (int layer = 0; layer < sections.layers; ++layer)
+        if (is_coded(layer)) return weights(layer).form;
+    return Form::bf16;
+}
+
 std::optional<KeptBesideVisit> Placement::kept_beside_visit(int layer) const {
     if (visits.layers == 0) return std::nullopt;
     const int from_end = sections.layers - 1 - layer;
@@ -31,7 +37,7 @@ std::optional<KeptBesideVisit> Placement::kept_beside_visit(int layer) const {
 Placement placement_of(const ModelSpec& model, const TrainingSpec& training, Form activations) {
     Placement out(model.layer_count(), training.adapter_rank > 0);
     out.activations = activations;
-    out.adapter_rank = training.adapter_rank;
+    out.adapters = training.adapters();
     for (const HomeKind& kind : home_kinds()) kind.place(model, training, out);
     for (const HomeKind& kind : home_kinds())
         if (kind.finish != nullptr) kind.finish(model, training, out);
@@ -55,8 +61,8 @@ KeptBytes kept_bytes(const ModelSpec& model, const Placement& placement, int lay
     const ActivationBytes a = activation_bytes_per_token(model, model.layer(layer));
     if (!placement.keeps_everything(layer))
         return {placement.home(layer, Plane::kept_attention).exists() ? a.attention_output : 0};
-    const auto adapters =
-        static_cast<double>(kBf16 * placement.adapter_rank * adapted_modules(model.layer(layer)));
+    const auto adapters = static_cast<double>(
+        kBf16 * placement.adapters.rank * adapted_modules(model.layer(layer), placement.adapters));
     if (placement.home(layer, Plane::kept_feed_forward).form == Form::bf16)
         return {a.attention_kept, a.feed_forward_kept, a.feed_forward_kept, adapters};
     const double others = a.feed_forward_kept - a.gate_up;

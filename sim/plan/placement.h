@@ -10,6 +10,7 @@
 #include "sim/plan/section.h"
 #include "sim/specs/machine/topology.h"
 #include "sim/specs/model/model_spec.h"
+#include "sim/specs/model/weight_form.h"
 #include "sim/specs/scenario/training_spec.h"
 
 namespace sluice {
@@ -26,13 +27,11 @@ enum class Plane : std::uint8_t {
 };
 inline constexpr int kPlaneCount = 7;
 
-/// The form of the numbers of a plane. Activations kept as `codes_8_bit` are gate and up alone.
-enum class Form : std::uint8_t { bf16, fp32, e4m3, codes_8_bit };
-
 /// Where a plane of a section is.
 struct Home {
     std::optional<Memory> memory;  ///< between two uses; empty: computed where it is used
-    Form form = Form::bf16;        ///< in which it comes to the device
+    /// In which it comes to the device. Activations kept as `codes_8_bit` are gate and up alone.
+    Form form = Form::bf16;
     /// Places that such planes of all sections have on the device, in turn; 0: one of its own, or
     /// none.
     std::int32_t device_places = 0;
@@ -116,8 +115,14 @@ class Placement {
         return home(layer, Plane::input).on_host() &&
                (layer > 0 || is_resident(sections.embedding()));
     }
+    /// In which form passes have the section's weights. That of layers that are not bf16 is one.
+    const WeightForm& weights(int section) const {
+        return weight_form(home(section, Plane::weights).form);
+    }
     /// Passes read codes of the layer's weights.
-    bool is_coded(int section) const { return home(section, Plane::weights).form == Form::e4m3; }
+    bool is_coded(int section) const { return home(section, Plane::weights).form != Form::bf16; }
+    /// The form of these layers; bf16: there are none.
+    Form coded_form() const;
     /// The host has these codes, which are copied to the device.
     bool arrives_as_codes(int section) const {
         return home(section, Plane::weights).on_host() && is_coded(section);
@@ -132,7 +137,7 @@ class Placement {
     Sections sections;
     Visits visits;
     int kept_on_host = 0;  ///< layers whose kept tensors are there
-    std::int64_t adapter_rank = 0;
+    AdapterShape adapters;
     /// The form of hidden states and of their kin: bf16, or fp32 on a processor.
     Form activations = Form::bf16;
     double activation_scale() const { return activations == Form::fp32 ? 2 : 1; }

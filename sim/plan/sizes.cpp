@@ -13,10 +13,10 @@ constexpr std::int64_t kDefaultHostSlabs = 4;
 
 }  // namespace
 
-double all_adapter_parameters(const ModelSpec& model, std::int64_t rank) {
+double all_adapter_parameters(const ModelSpec& model, const AdapterShape& adapters) {
     double all = 0;
     for (int layer = 0; layer < model.layer_count(); ++layer)
-        all += static_cast<double>(adapter_parameters(model, model.layer(layer), rank));
+        all += static_cast<double>(adapter_parameters(model, model.layer(layer), adapters));
     return all;
 }
 

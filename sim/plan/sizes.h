@@ -43,7 +43,7 @@ inline double parameters_of_layer(const ModelSpec& model, int layer) {
     return static_cast<double>(layer_parameters(model, model.layer(layer)));
 }
 /// The adapters of all layers.
-double all_adapter_parameters(const ModelSpec& model, std::int64_t rank);
+double all_adapter_parameters(const ModelSpec& model, const AdapterShape& adapters);
 inline double largest_layer_bytes(const ModelSpec& model) {
     return static_cast<double>(largest_layer_parameters(model) * kBf16);
 }

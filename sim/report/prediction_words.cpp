@@ -95,7 +95,7 @@ nlohmann::ordered_json training_json(const TrainingSpec& training, bool own) {
     auto out = nlohmann::ordered_json::object();
     for (const Option& option : training_options()) {
         if (own && !has_option(training.schedule, option)) continue;
-        if (option.choices.empty())
+        if (!option.is_text() || option.is_memory)
             out[option.field] = static_cast<std::int64_t>(option.get(training));
         else
             out[option.field] = option_text(training, option);

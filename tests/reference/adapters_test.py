@@ -13,9 +13,10 @@ import transformers
 from safetensors.torch import load_file
 
 from model_folders import MODELS, save_model
+from nf4 import decoded
 from reference_model import read_shape
 from reference_step import ReferenceTrainer, TrainingSettings, rounded_to_bf16
-from sluice_train import PROGRAM, checkpoint_folder, train, write_tokens
+from sluice_train import PROGRAM, checkpoint_folder, train_from, write_tokens
 from whole_model_test import BATCH, BF16, FP32, change_errors, relative_errors
 
 RANK, ALPHA = 8, 24.0
@@ -51,11 +52,16 @@ def ordered(names):
     return sorted(names, key=place)
 
 
-class AdaptedTrainer(ReferenceTrainer):
-    """The same with frozen weights: W + alpha / rank B A in place of each W."""
+def is_linear(name):
+    return name.split(".")[-2] in MODULES
 
-    def __init__(self, shape, weights, adapters, settings, dtype, bf16_activations):
+
+class AdaptedTrainer(ReferenceTrainer):
+    """The same with frozen weights: W + scale B A in place of each W."""
+
+    def __init__(self, shape, weights, adapters, settings, dtype, bf16_activations, scale):
         super().__init__(shape, adapters, settings, dtype, bf16_activations)
+        self.scale = scale
         self.frozen = {name: w.float() for name, w in weights.items()}
 
     def _backward(self, inputs, targets):
@@ -70,7 +76,7 @@ class AdaptedTrainer(ReferenceTrainer):
             if ".lora_A." in name:
                 b = leaves[name.replace(".lora_A.", ".lora_B.")]
                 base = name.removeprefix(PREFIX).replace(".lora_A.weight", ".weight")
-                weights[base] = weights[base] + ALPHA / RANK * (b @ leaves[name])
+                weights[base] = weights[base] + self.scale * (b @ leaves[name])
         loss = 0.0
         parts = self.settings.micro_batches
         for few_inputs, few_targets in zip(inputs.chunk(parts), targets.chunk(parts), strict=True):
@@ -88,6 +94,8 @@ CASES = {
     "micro-batches": ("qwen3", 3, dict(recompute="none", max_norm=0.5)),
     "chunks": ("llama", 1, dict(feed_forward_chunk_tokens=50, loss_chunk_tokens=31)),
     "bf16": ("qwen2", 1, dict(precision="bf16", resident_layers=3)),
+    "some layers, rsLoRA": ("qwen3", 1, dict(adapter_targets="q,v,down", adapter_rslora=True)),
+    "NF4": ("llama", 1, dict(frozen_weights="nf4", resident_layers=1)),
 }
 
 
@@ -100,37 +108,25 @@ class AdaptersTest(unittest.TestCase):
         cls.weights = {name: save_model(name, cls.scratch / name) for name in MODELS}
 
     def run_engine(self, folder, model, settings, options):
-        return train(
+        return train_from(
             folder,
+            self.weights[model],
+            settings,
             **{
-                "model": self.weights[model],
-                "load": self.weights[model],
                 "data": self.scratch / "tokens.bin",
-                "out": folder / "out",
-                "device": "cpu",
-                "precision": "fp32",
                 "batch": BATCH,
-                "micro_batch": BATCH // settings.micro_batches,
                 "seq": 32,
-                "steps": settings.steps,
-                "learning_rate": settings.learning_rate,
-                "warmup_steps": settings.warmup_steps,
-                "beta2": settings.beta2,
-                "epsilon": settings.epsilon,
-                "weight_decay": settings.weight_decay,
-                "max_norm": settings.max_norm,
-                "seed": 7,
                 "adapter_rank": RANK,
                 "adapter_alpha": ALPHA,
                 **options,
             },
         )
 
-    def first_adapters(self, model):
+    def first_adapters(self, model, options):
         """Those of a step that changes nothing."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
         still = TrainingSettings(steps=1, warmup_steps=0, learning_rate=1e-30, weight_decay=0)
-        self.run_engine(folder, model, still, {})
+        self.run_engine(folder, model, still, options)
         return adapters_in(checkpoint_folder(folder / "out", 1))
 
     def test_ten_steps_are_those_of_pytorch(self):
@@ -142,12 +138,15 @@ class AdaptersTest(unittest.TestCase):
                     micro_batches=micro_batches,
                     max_norm=options.get("max_norm", 100.0),
                 )
-                first = self.first_adapters(model)
+                kept = {k: v for k, v in options.items() if k.startswith("adapter_")}
+                first = self.first_adapters(model, kept)
                 folder = self.scratch / name.replace(" ", "-")
                 folder.mkdir()
                 run = self.run_engine(folder, model, settings, options)
                 bf16 = options.get("precision") == "bf16"
                 weights = load_file(self.weights[model] / "model.safetensors")
+                if "frozen_weights" in options:
+                    weights = {k: decoded(w) if is_linear(k) else w for k, w in weights.items()}
                 expected = AdaptedTrainer(
                     read_shape(self.weights[model]),
                     weights,
@@ -155,6 +154,7 @@ class AdaptersTest(unittest.TestCase):
                     settings,
                     torch.float32 if bf16 else torch.float64,
                     bf16,
+                    ALPHA / (RANK**0.5 if "adapter_rslora" in options else RANK),
                 ).run(run.batches)
                 limit = BF16 if bf16 else FP32
                 losses = relative_errors(run.field("loss"), expected.losses)
@@ -249,6 +249,62 @@ class AdaptersTest(unittest.TestCase):
         self.assertFalse(made.exists())
         self.assertEqual(self.exported(folder / "out", "--out", made, "--base", away), (0, ""))
         self.assertTrue((made / "model.safetensors").exists())
+    def test_training_goes_on_from_adapters(self):
+        """A folder of peft's has nothing but the two files. peft 0.18 adds
+        (B @ A) * scaling in fp32 to the weights (tuners/lora/layer.py, get_delta_weight)."""
+        write_tokens(self.scratch / "tokens.bin", 71 * 32 - 5, 300)
+        folder = self.scratch / "first"
+        folder.mkdir()
+        options = dict(adapter_targets="q,v,up,down", adapter_rslora=True)
+        settings = TrainingSettings(steps=6, warmup_steps=0)
+        self.run_engine(folder, "qwen3", settings, options)
+        checkpoint, of_peft = checkpoint_folder(folder / "out", 6), self.scratch / "peft"
+        of_peft.mkdir()
+        for name in ["adapter_config.json", "adapter_model.safetensors"]:
+            (of_peft / name).write_bytes((checkpoint / name).read_bytes())
+        second = self.scratch / "second"
+        second.mkdir()
+        still = TrainingSettings(steps=1, warmup_steps=0, learning_rate=1e-30, weight_decay=0)
+        run = train_from(
+            second, of_peft, still, data=self.scratch / "tokens.bin", batch=BATCH, seq=32,
+            model=self.weights["qwen3"],
+        )
+        before = load_file(of_peft / "adapter_model.safetensors")
+        after = load_file(checkpoint_folder(second / "out", 1) / "adapter_model.safetensors")
+        self.assertEqual(before.keys(), after.keys())
+        for name, tensor in before.items():
+            self.assertTrue(torch.equal(tensor, after[name]), name)
+        config = json.loads((checkpoint_folder(second / "out", 1) / "adapter_config.json").read_text())
+        self.assertEqual((config["use_rslora"], config["lora_alpha"]), (True, ALPHA))
+        self.assertEqual(set(config["target_modules"]), {"q_proj", "v_proj", "up_proj", "down_proj"})
+
+        merged = self.scratch / "merged"
+        self.assertEqual(self.exported(folder / "out", "--out", merged), (0, ""))
+        self.check_merged(merged, before)
+        third = self.scratch / "third"
+        third.mkdir()
+        whole = train_from(
+            third, merged, still, data=self.scratch / "tokens.bin", batch=BATCH, seq=32,
+        )
+        # The merged weights are rounded to bf16, W and B A x are not.
+        self.assertLess(relative_errors(whole.field("loss"), run.field("loss"))[0], 1e-3)
+
+    def check_merged(self, merged, adapters):
+        weights = load_file(merged / "model.safetensors")
+        base = load_file(self.weights["qwen3"] / "model.safetensors")
+        self.assertEqual(weights.keys(), base.keys())
+        changed = 0
+        for name, weight in base.items():
+            a = adapters.get(PREFIX + name.replace(".weight", ".lora_A.weight"))
+            expected = weight.bfloat16()
+            if a is not None:
+                b = adapters[PREFIX + name.replace(".weight", ".lora_B.weight")]
+                expected = (weight.float() + (b.float() @ a.float()) * (ALPHA / RANK**0.5)).bfloat16()
+                changed += int(not torch.equal(expected, weight.bfloat16()))
+            # Sums of 8 numbers in another order may round to the neighbour.
+            self.assertGreater((weights[name] == expected).float().mean().item(), 0.999, name)
+            self.assertTrue(torch.allclose(weights[name].float(), expected.float(), rtol=2**-7), name)
+        self.assertEqual(changed, 4 * len(read_shape(self.weights["qwen3"]).windows))
 
 
 if __name__ == "__main__":

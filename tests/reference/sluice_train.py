@@ -75,6 +75,33 @@ def train(folder, **options):
     return TrainRun(read_log(log), batches)
 
 
+def train_from(folder, weights, settings, **options):
+    """The same on the CPU from a folder of weights, with the settings of a reference run."""
+    return train(
+        folder,
+        **{
+            "model": weights,
+            "load": weights,
+            "out": pathlib.Path(folder) / "out",
+            "device": "cpu",
+            "precision": "fp32",
+            "micro_batch": options["batch"] // settings.micro_batches,
+            "steps": settings.steps,
+            "learning_rate": settings.learning_rate,
+            "warmup_steps": settings.warmup_steps,
+            "lr_schedule": settings.schedule,
+            "final_fraction": settings.final_fraction,
+            "beta1": settings.beta1,
+            "beta2": settings.beta2,
+            "epsilon": settings.epsilon,
+            "weight_decay": settings.weight_decay,
+            "max_norm": settings.max_norm,
+            "seed": 7,
+            **options,
+        },
+    )
+
+
 def read_log(path):
     return [json.loads(line) for line in pathlib.Path(path).read_text().splitlines()]
 

@@ -17,7 +17,7 @@ from reference_step import ReferenceTrainer, TrainingSettings
 from sluice_train import (
     checkpoint_folder,
     read_masters,
-    train,
+    train_from,
     write_documents,
     write_mask,
     write_tokens,
@@ -161,28 +161,16 @@ def settings_of(case):
 
 
 def run_engine(case, settings, folder, weights, data):
-    return train(
+    return train_from(
         folder,
-        model=weights,
-        load=weights,
+        weights,
+        settings,
         data=data,
-        out=folder / "out",
-        device="cpu",
         precision=case.precision,
         batch=BATCH,
         micro_batch=BATCH // case.micro_batches,
         seq=case.seq,
-        steps=settings.steps,
-        learning_rate=settings.learning_rate,
-        warmup_steps=settings.warmup_steps,
-        lr_schedule=settings.schedule,
-        final_fraction=settings.final_fraction,
-        beta1=settings.beta1,
-        beta2=settings.beta2,
-        epsilon=settings.epsilon,
-        weight_decay=settings.weight_decay,
         max_norm=case.max_norm,
-        seed=7,
         attend_within="document" if case.documents else "sequence",
         **{"state_bytes": 12, **case.options},
     )

@@ -81,6 +81,8 @@ class CudaKernels final : public Kernels {
     void adamw(const BlockUpdate& update) override;
     void cast_fp8(const Fp8Cast& cast) override;
     void transpose_codes(Matrix out, Matrix in) override;
+    void dropout(Matrix out, Matrix in, const Dropout& dropout) override;
+    void decode_nf4(Matrix out, const Nf4Tensor& in) override;
     void fill_zero(void* data, std::int64_t bytes) override;
 
   private:
@@ -89,6 +91,7 @@ class CudaKernels final : public Kernels {
     int compute_capability_ = 0;  ///< 90 is 9.0
     int multiprocessors_ = 0;
     int shared_bytes_per_block_ = 0;  ///< most a block may ask for
+    bool has_nf4_tables_ = false;     ///< on the device
     std::unique_ptr<CublasGemm> gemm_;
     std::unique_ptr<CudnnAttention> attention_;
 };

@@ -162,6 +162,8 @@ void compare_others(Decision& decision) {
         asked.sequence = of_all.sequence;
         asked.compute = of_all.compute;
         asked.adapter_rank = of_all.adapter_rank;
+        asked.adapter_targets = of_all.adapter_targets;
+        asked.adapter_dropout_percent = of_all.adapter_dropout_percent;
     }
     asked.gpus = 1;
     ComparedSchedules compared = compared_schedules(best.machine, asked);

@@ -111,7 +111,7 @@ SweepSpec parse_sweep_spec(std::string_view text, const std::string& file) {
         spec.lists.machine.host_memory = values_text(root, "host_memory", true);
     for (const Option& option : training_options()) {
         if (!root.has(option.field)) continue;
-        const bool of_texts = !option.choices.empty() || option.is_memory;
+        const bool of_texts = option.is_text();
         spec.lists.training[option.field] = values_text(root, option.field, of_texts);
         spec.where[option.field] = root.where(option.field);
     }

@@ -289,7 +289,7 @@ ScheduleRecord cluster_schedule() {
                            : Replicated(model, machine, training).plan();
             },
         .options = {"gpus", "recompute", "keep_last_layers", "adam", "attention", "loss",
-                    "adapter_rank"},
+                    "adapter_rank", "adapter_targets", "adapter_dropout_percent"},
         .own_options = {choice_option<&ClusterOptions::sharding>(
             {OptionGroup::system, "batch"}, "sharding",
             {{"full", Sharding::full},

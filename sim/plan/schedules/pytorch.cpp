@@ -217,8 +217,8 @@ PyTorchStep::Parameters PyTorchStep::elements(int layer) const {
         return {root, adapts() ? 0 : root};
     }
     const double own = parameters_of_layer(model_, layer);
-    const auto adapters = static_cast<double>(
-        adapter_parameters(model_, model_.layer(layer), training_.adapter_rank));
+    const auto adapters =
+        static_cast<double>(adapter_parameters(model_, model_.layer(layer), training_.adapters()));
     return {own + adapters, adapts() ? adapters : own};
 }
 
@@ -234,7 +234,7 @@ PyTorchStep::Parameters PyTorchStep::all_elements() const {
 std::int64_t PyTorchStep::trained_tensors(int layer) const {
     if (layer == kEmbeddingLayer)
         return adapts() ? 0 : static_cast<std::int64_t>(root_tensors(model_).size());
-    return adapts() ? adapter_tensors(model_, model_.layer(layer))
+    return adapts() ? adapter_tensors(model_, model_.layer(layer), training_.adapters())
                     : static_cast<std::int64_t>(tensors_of(layer).size());
 }
 
@@ -246,19 +246,19 @@ std::int64_t PyTorchStep::trained_tensors() const {
 
 void PyTorchStep::declare_kernels() {
     const TokenBlock block = pass_.batch_block();
-    const std::int64_t rank = pass_.adapter_rank;
+    const AdapterShape adapters = pass_.adapters();
     for (const LayerSpec& kind : model_.kinds)
         kinds_.push_back(
-            {build_.kernels(forward_kernels(model_, kind, block, kStyle, {}, rank)),
-             build_.kernels(backward_kernels(model_, kind, block, kStyle, false, {}, rank))});
+            {build_.kernels(forward_kernels(model_, kind, block, kStyle, {}, adapters)),
+             build_.kernels(backward_kernels(model_, kind, block, kStyle, false, {}, adapters))});
     const double input = input_bytes(model_, pass_);
     embedding_ = build_.kernels({memory_bound("embedding", 2 * input)});
     embedding_backward_ = build_.kernels({embedding_gradient_kernel(model_, pass_)});
     // A checkpoint in the manner of peft makes the first layer's input need a gradient.
     first_backward_ = kinds_[kind_of(model_, 0)].backward;
     if (adapts() && keeps_all(0))
-        first_backward_ =
-            build_.kernels(first_backward_kernels(model_, model_.layer(0), block, kStyle, rank));
+        first_backward_ = build_.kernels(
+            first_backward_kernels(model_, model_.layer(0), block, kStyle, adapters));
     declare_loss_kernels();
 }
 

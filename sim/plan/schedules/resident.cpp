@@ -123,7 +123,8 @@ ScheduleRecord resident_schedule() {
             "and has no fp32 states.",
         .measured_system = "resident",
         .plan = plan_of<Resident>,
-        .options = {"recompute", "adam", "attention", "loss", "adapter_rank"},
+        .options = {"recompute", "adam", "attention", "loss", "adapter_rank", "adapter_targets",
+                    "adapter_dropout_percent"},
         .program = {.name = "PyTorch",
                     .gpu_makers = {"NVIDIA", "AMD", "Apple"},
                     .source = "torch 2.11.0; AMD: logs of an MI355X, "

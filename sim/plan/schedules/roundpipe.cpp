@@ -268,7 +268,7 @@ ScheduleRecord roundpipe_schedule() {
                 check_one_host(machine, training.gpus);
                 return RoundPipe(model, machine, training).plan();
             },
-        .options = {"gpus", "passes", "adapter_rank"},
+        .options = {"gpus", "passes", "adapter_rank", "adapter_targets", "adapter_dropout_percent"},
         .own_options = {choice_option<&RoundPipeOptions::update>(
                             {OptionGroup::system, "adam"}, "update",
                             {{"delayed", Update::delayed}, {"immediate", Update::immediate}},

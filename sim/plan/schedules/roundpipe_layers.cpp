@@ -46,7 +46,7 @@ TokenBlock roundpipe_block(const TrainingSpec& training) {
 std::vector<RoundPipeLayer> roundpipe_layers(const ModelSpec& model, const MachineSpec& machine,
                                              const TrainingSpec& training) {
     const TokenBlock block = roundpipe_block(training);
-    const std::int64_t rank = training.adapter_rank;
+    const AdapterShape adapters = training.adapters();
     TrainingSpec one = training;
     one.batch = training.micro_batch_sequences();
     const Issuer issuer{machine.gpu, mean_micro_batch(training)};
@@ -58,17 +58,17 @@ std::vector<RoundPipeLayer> roundpipe_layers(const ModelSpec& model, const Machi
         const LayerSpec& kind = model.layer(layer);
         layers.push_back(layer_of(
             parameters_of_layer(model, layer),
-            forward_kernels(model, kind, block, kRoundPipeStyle, {}, rank),
-            backward_kernels(model, kind, block, kRoundPipeStyle, false, {}, rank), issuer));
+            forward_kernels(model, kind, block, kRoundPipeStyle, {}, adapters),
+            backward_kernels(model, kind, block, kRoundPipeStyle, false, {}, adapters), issuer));
     }
     layers.push_back(layer_of(static_cast<double>(head_parameters(model)), {},
                               loss_kernels(model, block, kRoundPipeLossTokens, KernelStyle::fused),
                               issuer));
-    if (rank == 0) return layers;
+    if (!adapters.present()) return layers;
     for (RoundPipeLayer& layer : layers) layer.trained = 0;
     for (int layer = 0; layer < model.layer_count(); ++layer) {
         RoundPipeLayer& own = layers[static_cast<std::size_t>(layer) + 1];
-        own.trained = static_cast<double>(adapter_parameters(model, model.layer(layer), rank));
+        own.trained = static_cast<double>(adapter_parameters(model, model.layer(layer), adapters));
         own.parameters += own.trained;
     }
     return layers;

@@ -39,7 +39,6 @@
 #include <algorithm>
 
 #include "sim/plan/adam_part.h"
-#include "sim/plan/fp8_sizes.h"
 #include "sim/plan/runs_today.h"
 #include "sim/plan/schedules/copies_of_a_pass.h"
 #include "sim/plan/schedules/schedules.h"
@@ -66,6 +65,9 @@ class Streamed {
         while (first_on_host_ < layers_ && resident(first_on_host_)) ++first_on_host_;
         for (const LayerSpec& kind : model.kinds)
             parameters_.push_back(static_cast<double>(layer_parameters(model, kind)));
+        const WeightForm& arrives = weight_form(homes_.coded_form());
+        for (const LayerSpec& kind : model.kinds)
+            arriving_bytes_.push_back(arrives.layer_bytes(model, kind));
     }
 
     StreamedPlan plan() {
@@ -81,14 +83,14 @@ class Streamed {
         else
             resident(sections_.embedding()) ? embedding_on_device() : embedding_on_host();
         late_moments();
-        declare_streamed_host_moments(model_, t_, build_);
+        declare_streamed_host_moments(model_, homes_, build_);
         if (t_.clipping == Clipping::speculative)
             build_.assume("a step whose clipping factor changes runs twice, which is not counted");
         return {build_.finish(),
                 std::move(homes_),
                 std::move(buffers_),
                 {t_.micro_batch_block(), t_.micro_batches(), of_a_pass_, t_.loss_chunk_tokens,
-                 static_cast<int>(t_.state_bytes), t_.adapter_rank, t_.clipping, t_.compute,
+                 static_cast<int>(t_.state_bytes), t_.adapters(), t_.clipping, t_.compute,
                  t_.head_gradients}};
     }
 
@@ -240,12 +242,13 @@ class Streamed {
     }
 
     void declare() {
-        kernels_ = declare_streamed_kernels(model_, t_, WeightCodes::first, build_);
+        const WeightForm& bf16 = weight_form(Form::bf16);
+        kernels_ = declare_streamed_kernels(model_, t_, WeightCodes::first, bf16, build_);
         if (t_.weight_code_layers > 0)
             kernels_with_codes_ =
-                declare_streamed_kernels(model_, t_, WeightCodes::for_step, build_);
-        if (t_.streams_codes() || t_.freezes_codes())
-            kernels_of_codes_ = declare_streamed_kernels(model_, t_, WeightCodes::arrive, build_);
+                declare_streamed_kernels(model_, t_, WeightCodes::for_step, bf16, build_);
+        if (const WeightForm& form = weight_form(homes_.coded_form()); form.form != Form::bf16)
+            kernels_of_codes_ = declare_streamed_kernels(model_, t_, form.codes, form, build_);
         head_kernels_ = declare_head_kernels(model_, t_, build_);
         if (frozen()) adapter_kernels_ = declare_adapter_kernels(model_, t_, build_);
         if (resident(sections_.embedding()))
@@ -256,10 +259,10 @@ class Streamed {
     // Copies to the device and forward.
 
     void weights_in(int layer) {
-        const bool coded = homes_.arrives_as_codes(layer);
         Operation op = copy_operation(
-            coded ? coded_layer_bytes(model_, model_.layer(layer)) : kBf16 * parameters(layer),
-            {coded ? reads(buffers_.host.codes, layer) : of_weights(BufferUse::As::reads, layer),
+            arriving_bytes_[kind_of(model_, layer)],
+            {homes_.arrives_as_codes(layer) ? reads(buffers_.host.codes, layer)
+                                            : of_weights(BufferUse::As::reads, layer),
              writes(buffers_.weight_slots, home(layer, Plane::weights).device_place())});
         // Nothing of a step is copied before it is known that the one before was valid.
         if (pass_ == 0 && layer == first_on_host_) op.uses.push_back(reads(kStepOutcome));
@@ -749,7 +752,7 @@ class Streamed {
     const std::int32_t of_a_pass_;  ///< micro-batches
     const CopiesOfAPass copies_;
     std::int64_t pass_ = 0;
-    std::vector<double> parameters_;  // one a kind of layer
+    std::vector<double> parameters_, arriving_bytes_;  // one a kind of layer
     PlanBuilder build_;
     // One a kind of layer: weights are cast in each pass, or once a step, or are codes.
     std::vector<StreamedKernels> kernels_, kernels_with_codes_, kernels_of_codes_;

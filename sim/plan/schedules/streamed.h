@@ -11,7 +11,7 @@ struct StepShape {
     std::int64_t micro_batches = 1, of_a_pass = 1;  ///< of a step, and of a pass
     std::int64_t loss_chunk_tokens = 0;
     int state_bytes = 0;
-    std::int64_t adapter_rank = 0;
+    AdapterShape adapters;
     Clipping clipping{};
     Compute compute{}, head_gradients{};
     std::int64_t tokens() const { return micro_batches * micro_batch.tokens(); }

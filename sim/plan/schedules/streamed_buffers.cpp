@@ -24,7 +24,12 @@ class StreamedDeclaration {
     StreamedDeclaration(const ModelSpec& model, const MachineSpec& machine,
                         const TrainingSpec& training, const Placement& placement,
                         PlanBuilder& build)
-        : model_(model), machine_(machine), t_(training), homes_(placement), build_(build) {
+        : model_(model),
+          machine_(machine),
+          t_(training),
+          homes_(placement),
+          coded_(weight_form(placement.coded_form())),
+          build_(build) {
         for (const LayerSpec& kind : model.kinds) {
             kinds_.push_back(activation_bytes_per_token(model, kind));
             parameters_.push_back(static_cast<double>(layer_parameters(model, kind)));
@@ -62,11 +67,14 @@ class StreamedDeclaration {
         if (section == homes_.sections.head()) return static_cast<double>(head_parameters(model_));
         return section == homes_.sections.embedding()
                    ? static_cast<double>(embedding_parameters(model_))
-                   : all_adapter_parameters(model_, t_.adapter_rank);
+                   : all_adapter_parameters(model_, t_.adapters());
+    }
+    double coded_bytes(int layer) const {
+        return homes_.weights(layer).layer_bytes(model_, model_.layer(layer));
     }
     /// Weights, and states if it is trained.
     double bytes_at_home(int section) const {
-        if (!homes_.has_bf16(section)) return coded_layer_bytes(model_, model_.layer(section));
+        if (!homes_.has_bf16(section)) return coded_bytes(section);
         return (homes_.is_trained(section) ? state_bytes(t_) : double{kBf16}) * parameters(section);
     }
     double feed_forward_tokens() const {
@@ -93,8 +101,7 @@ class StreamedDeclaration {
                 resident += parameters(section);
             else if (homes_.has_bf16(section))
                 on_host += parameters(section);
-            if (homes_.arrives_as_codes(section))
-                codes += coded_layer_bytes(model_, model_.layer(section));
+            if (homes_.arrives_as_codes(section)) codes += coded_bytes(section);
         }
         const int embedding = homes_.sections.embedding(), sections = homes_.sections.count();
         if (!model_.tied_embeddings && !homes_.is_resident(embedding))
@@ -112,7 +119,7 @@ class StreamedDeclaration {
         host().visiting_states =
             build_.pinned("rest of the masters, and moments, that visit the device",
                           Kind::optimizer_state, states * visiting, sections);
-        host().codes = build_.pinned("weights in FP8", Kind::weights, codes, sections);
+        host().codes = build_.pinned(coded_.weights, Kind::weights, codes, sections);
         host().staging = build_.pinned("pieces of resident sections", Kind::pinned_buffers,
                                        resident > 0 ? kStaging : 0);
         declare_host_gradients();
@@ -184,6 +191,8 @@ class StreamedDeclaration {
             buffers_.fp8_operands = build_.on_device("operands of products in FP8", Kind::workspace,
                                                      fp8_operand_bytes(model_, t_));
         declare_fp8_weights();
+        buffers_.decoded_weights = build_.on_device("weights decoded to bf16", Kind::workspace,
+                                                    decoded_bytes(model_, coded_.form));
         buffers_.targets = build_.on_device("targets", Kind::workspace, 4 * tokens(t_));
         if (t_.within_documents())
             buffers_.documents = build_.on_device("documents", Kind::workspace, document_bytes());
@@ -192,10 +201,9 @@ class StreamedDeclaration {
 
     /// As many as layers arrive in turn, each for the largest.
     void declare_weight_slots() {
-        const bool coded = t_.streams_codes() || t_.freezes_codes();
-        double largest = coded ? 0 : largest_layer_bytes(model_);
+        double largest = 0;
         for (const LayerSpec& kind : model_.kinds)
-            if (coded) largest = std::max(largest, coded_layer_bytes(model_, kind));
+            largest = std::max(largest, coded_.layer_bytes(model_, kind));
         const std::int64_t arrive =
             layers_with([&](int layer) { return home(layer, Plane::weights).on_host(); });
         buffers_.weight_slots =
@@ -381,7 +389,15 @@ class StreamedDeclaration {
             micro_batch_tokens(t_) * kBf16 * static_cast<double>(t_.adapter_rank);
         std::int64_t modules = 0;
         for (const LayerSpec& kind : model_.kinds)
-            modules = std::max(modules, adapted_modules(kind));
+            modules = std::max(modules, adapted_modules(kind, t_.adapters()));
+        if (t_.adapters().dropout_percent > 0) {  // what the adapters of a product read
+            std::int64_t widest = 0;
+            for (const LayerSpec& kind : model_.kinds)
+                for (const ParameterTensor& tensor : layer_tensors(model_, kind))
+                    if (tensor.columns > 1) widest = std::max(widest, tensor.columns);
+            const double input = micro_batch_tokens(t_) * kBf16 * static_cast<double>(widest);
+            forward += input, backward += input;
+        }
         forward += of_module * kTensors * kMostModules;
         backward += of_module * static_cast<double>(kTensors * kMostModules + modules);
         buffers_.forward_workspace =
@@ -412,6 +428,7 @@ class StreamedDeclaration {
     const MachineSpec& machine_;
     const TrainingSpec& t_;
     const Placement& homes_;
+    const WeightForm& coded_;  ///< of all layers that are on the host
     PlanBuilder& build_;
     std::vector<ActivationBytes> kinds_;
     std::vector<double> parameters_;  ///< of a layer of each kind
@@ -426,16 +443,18 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
     return StreamedDeclaration(model, machine, training, placement, build).declare();
 }
 
-void declare_streamed_host_moments(const ModelSpec& model, const TrainingSpec& training,
+void declare_streamed_host_moments(const ModelSpec& model, const Placement& placement,
                                    PlanBuilder& build) {
     const Bytes steady = build.host_peak();
+    const WeightForm& form = weight_form(placement.coded_form());
+    const bool codes_alone = placement.sections.adapted && form.form != Form::bf16;
     double largest_tensor = table_bytes(model), coded = 0;
     for (const LayerSpec& kind : model.kinds) {
         for (const ParameterTensor& tensor : layer_tensors(model, kind)) {
             largest_tensor =
                 std::max(largest_tensor, static_cast<double>(tensor.rows * tensor.columns * kBf16));
         }
-        if (training.freezes_codes()) coded = std::max(coded, coded_layer_bytes(model, kind));
+        if (codes_alone) coded = std::max(coded, form.layer_bytes(model, kind));
     }
     const double layer = coded > 0 ? largest_layer_bytes(model) + coded : 0;
     build.host_moments(

@@ -25,6 +25,7 @@ struct StreamedBuffers {
     BufferId kernel_workspace = kNoBuffer;  ///< of cuBLAS, and partial sums of reductions
     BufferId fp8_operands = kNoBuffer;      ///< of one product and its gradients; only with FP8
     std::vector<BufferId> fp8_weights;      ///< one a layer, kNoBuffer if fp8_weight_bytes() is 0
+    BufferId decoded_weights = kNoBuffer;   ///< of one product; only of a form that is decoded
     BufferId targets = kNoBuffer;           ///< (tokens) int32
     BufferId documents = kNoBuffer;         ///< document_begins_bytes(); only if it is asked for
     /// Sums of each layer in fp32: one buffer for all, or with several passes one each; kNoBuffer
@@ -96,7 +97,7 @@ StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpe
                                         PlanBuilder& build);
 
 /// Host memory of loading, first step, steady state and saving.
-void declare_streamed_host_moments(const ModelSpec& model, const TrainingSpec& training,
+void declare_streamed_host_moments(const ModelSpec& model, const Placement& placement,
                                    PlanBuilder& build);
 
 }  // namespace sluice

@@ -59,7 +59,7 @@ StreamedHeadKernels declare_head_kernels(const ModelSpec& model, const TrainingS
 
 StreamedAdapterKernels declare_adapter_kernels(const ModelSpec& model, const TrainingSpec& training,
                                                PlanBuilder& build) {
-    const double all = all_adapter_parameters(model, training.adapter_rank);
+    const double all = all_adapter_parameters(model, training.adapters());
     return {finish_gradients(all, sums_gradients(training), build),
             update_on_device(all, kBf16, training, build)};
 }
@@ -81,20 +81,20 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
 
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
-                                                      WeightCodes first, PlanBuilder& build) {
+                                                      WeightCodes first, const WeightForm& form,
+                                                      PlanBuilder& build) {
     const TokenBlock block = training.micro_batch_block();
     const bool fp8 = training.compute == Compute::fp8;
     const WeightCodes again = after_first(first);
     const auto precision = [&](WeightCodes weights, std::int64_t gate_up_bits) {
-        return ProductPrecision{training.compute, weights, gate_up_bits};
+        return ProductPrecision{training.compute, weights, gate_up_bits, form.decoded_from};
     };
     std::vector<StreamedKernels> out;
     for (const LayerSpec& kind : model.kinds) {
         const double parameters = static_cast<double>(layer_parameters(model, kind));
         const auto forward = [&](WeightCodes weights) {
-            const KernelList others =
-                forward_kernels(model, kind, block, KernelStyle::fused, precision(weights, 16),
-                                training.adapter_rank);
+            const KernelList others = forward_kernels(model, kind, block, KernelStyle::fused,
+                                                      precision(weights, 16), training.adapters());
             KernelList keeping = others;
             // SwiGLU writes the codes of gate and up, too. Measured on an H200: 1.22 times the time
             // of copying their bytes.
@@ -110,7 +110,7 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
         const auto backward = [&](std::int64_t gate_up_bits, bool computed_again) {
             return build.kernels(backward_kernels(
                 model, kind, block, KernelStyle::fused, sums_gradients(training),
-                precision(again, gate_up_bits), training.adapter_rank, computed_again));
+                precision(again, gate_up_bits), training.adapters(), computed_again));
         };
         StreamedKernels of_kind;
         of_kind.forward = forward(first);
@@ -120,9 +120,9 @@ std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
         for (const Recompute kept : {Recompute::full, Recompute::keep_attention, Recompute::none}) {
             const auto at = static_cast<std::size_t>(kept);
             of_kind.recompute[at] = build.kernels(recompute_kernels(
-                model, kind, block, kept, precision(again, 16), training.adapter_rank));
+                model, kind, block, kept, precision(again, 16), training.adapters()));
             of_kind.forward_again[at] = build.kernels(forward_again_kernels(
-                model, kind, block, kept, precision(again, 16), training.adapter_rank));
+                model, kind, block, kept, precision(again, 16), training.adapters()));
         }
         of_kind.finish_gradients = finish_gradients(parameters, sums_gradients(training), build);
         of_kind.update = update_on_device(parameters, kBf16, training, build);

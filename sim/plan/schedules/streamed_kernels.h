@@ -51,10 +51,12 @@ StreamedEmbeddingKernels declare_embedding_kernels(const ModelSpec& model,
                                                    const TrainingSpec& training,
                                                    PlanBuilder& build);
 
-/// For each kind of layer of the model, by how the first pass of a step has its weights' codes.
+/// For each kind of layer of the model, by how the first pass of a step has its weights' codes, in
+/// their form.
 std::vector<StreamedKernels> declare_streamed_kernels(const ModelSpec& model,
                                                       const TrainingSpec& training,
-                                                      WeightCodes first, PlanBuilder& build);
+                                                      WeightCodes first, const WeightForm& form,
+                                                      PlanBuilder& build);
 
 /// More than one product adds to a weight gradient: it is summed in fp32 and rounded at the end.
 bool sums_gradients(const TrainingSpec& training);

@@ -22,7 +22,7 @@ struct BlockCopy {
 /// Sizes as the trainer stores them, with the gaps that its kernels leave between tensors.
 struct StoredSizes {
     std::vector<std::int64_t> parameters;  ///< one a section
-    std::vector<Bytes> codes;              ///< one a layer: its weights if they arrive in FP8
+    std::vector<Bytes> codes;              ///< one a layer: its weights where they are not bf16
     std::vector<Bytes> kept;               ///< one a layer: what it keeps of a micro-batch
 };
 

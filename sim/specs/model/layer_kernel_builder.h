@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "sim/specs/model/adapters.h"
@@ -17,11 +18,11 @@ class LayerKernels {
   public:
     LayerKernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                  KernelStyle style, const ProductPrecision& precision, bool sums_gradients = false,
-                 std::int64_t adapter_rank = 0, bool computed_again = false)
-        : products_(precision, sums_gradients, adapter_rank > 0,
-                    adapter_rank > 0 && style == KernelStyle::fused),
+                 const AdapterShape& adapters = {}, bool computed_again = false)
+        : products_(precision, sums_gradients, adapters.present(),
+                    adapters.present() && style == KernelStyle::fused),
           style_(style),
-          adapter_rank_(adapter_rank),
+          adapters_(adapters),
           computed_again_(computed_again),
           experts_in_turn_(style == KernelStyle::modules && layer.feed_forward.experts > 0),
           hidden_(model.hidden),
@@ -55,8 +56,7 @@ class LayerKernels {
 
     void projections() {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
-            linear(gemm(name, GemmRole::forward, tokens_, n, k), parts_of_projection(),
-                   Known::largest);
+            linear(gemm(name, GemmRole::forward, tokens_, n, k), kQkv, Known::largest);
         });
     }
     void projections_backward() {
@@ -65,15 +65,16 @@ class LayerKernels {
                             a_.qkv_width(), traffic_.bias_backward));
         }
         each_projection([this](const char*, std::int64_t n, std::int64_t k) {
-            linear_backward({tokens_, n, k, parts_of_projection()}, Known::nothing, Known::largest);
+            linear_backward({tokens_, n, k}, kQkv, Known::nothing, Known::largest);
         });
     }
     /// Gradients of adapters alone: nothing is trained below.
     void first_projections_backward() {
         each_projection([this](const char*, std::int64_t n, std::int64_t k) {
-            append_adapter_backward(kernels_,
-                                    {tokens_, n, k, parts_of_projection(), 1, false, k != hidden_},
-                                    adapter_rank_, style_);
+            AdaptedLinear linear{tokens_, n, k};
+            linear.trained_below = k != hidden_;
+            if (const auto adapted = adapted_part(linear, kQkv))
+                append_adapter_backward(kernels_, *adapted, adapters_, style_);
             if (k != hidden_)
                 products_.backward(kernels_, gemm("", GemmRole::forward, tokens_, n, k));
         });
@@ -107,10 +108,11 @@ class LayerKernels {
     void output_projection() {
         const Kernel output =
             gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
-        linear(attention_adds_residual_ ? with_addend(output) : output, 1, Known::nothing);
+        linear(attention_adds_residual_ ? with_addend(output) : output, kOutput, Known::nothing);
     }
     void output_projection_backward() {
-        linear_backward({tokens_, hidden_, a_.output_width()}, Known::nothing, Known::nothing);
+        linear_backward({tokens_, hidden_, a_.output_width()}, kOutput, Known::nothing,
+                        Known::nothing);
     }
 
     void feed_forward(bool with_down) {
@@ -118,11 +120,12 @@ class LayerKernels {
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
             linear(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
-                   f_.projections(), Known::largest);
+                   kGateUp, Known::largest);
             if (!with_down) return;
             activation(MemoryBoundWork::swiglu, rows * count, width, traffic_.activation);
             const Kernel product = gemm(down, GemmRole::forward, rows, hidden_, width, count);
-            linear(feed_forward_adds_residual_ ? with_addend(product) : product, 1, Known::largest);
+            linear(feed_forward_adds_residual_ ? with_addend(product) : product, kDown,
+                   Known::largest);
         });
     }
     /// Experts get their tokens again, each copy read once and written once.
@@ -135,19 +138,20 @@ class LayerKernels {
     void feed_forward_backward() {
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
-            linear_backward({rows, hidden_, width, 1, count}, Known::nothing, Known::codes,
+            linear_backward({rows, hidden_, width, 1, count}, kDown, Known::nothing, Known::codes,
                             computed_again_);
-            if (products_.fp8() && adapter_rank_ == 0)
+            if (products_.fp8() && !adapters_.present())
                 add(products_.swiglu_backward(rows, width));
             else
                 activation(MemoryBoundWork::swiglu_and_gradient, rows * count, width,
                            traffic_.activation_backward);
-            linear_backward({rows, f_.projections() * width, hidden_, f_.projections(), count},
+            linear_backward({rows, f_.projections() * width, hidden_, 1, count}, kGateUp,
                             Known::codes, Known::largest);
         });
         if (experts_in_turn_) return append_experts_backward(kernels_, experts());
         if (f_.experts > 0)
-            linear_backward({tokens_, f_.experts, hidden_}, Known::nothing, Known::nothing);
+            linear_backward({tokens_, f_.experts, hidden_}, kAllTargets, Known::nothing,
+                            Known::nothing);
         route_traffic();
     }
     std::int64_t norms() const { return layer_.norms; }
@@ -170,39 +174,54 @@ class LayerKernels {
     }
 
     ModuleExperts experts() const {
-        return {f_, hidden_, tokens_, adapter_rank_, busy_experts(tokens_)};
+        return {f_, hidden_, tokens_, adapters_, busy_experts(tokens_)};
     }
     /// That so many tokens reach.
     std::int64_t busy_experts(std::int64_t tokens) const {
         const std::int64_t most = block_.busy_experts > 0 ? block_.busy_experts : f_.experts;
         return std::min({f_.experts, most, tokens * f_.experts_per_token});
     }
-    std::int64_t parts_of_projection() const { return a_.latent ? 1 : 3; }
-    /// `parts` modules whose input is one. Fused, the frozen product adds to that of adapters.
-    void linear(const Kernel& product, std::int64_t parts, Known x) {
-        const bool fused = style_ == KernelStyle::fused && adapter_rank_ > 0;
+    /// The linear layers among `targets` of one that joins them, if they have adapters.
+    std::optional<AdaptedLinear> adapted_part(AdaptedLinear linear, AdapterTargets targets) const {
+        if (!adapters_.has(targets)) return std::nullopt;
+        const std::int64_t n = linear.n;
+        if (targets == kQkv && !a_.latent) {
+            linear.n = (adapters_.has(kQuery) ? a_.query_width() : 0) +
+                       adapters_.count(kKey | kValue) * a_.key_width();
+            linear.parts = adapters_.count(kQkv);
+        }
+        if (targets == kGateUp && f_.gated) {
+            linear.parts = adapters_.count(kGateUp);
+            linear.n = n / 2 * linear.parts;
+        }
+        linear.whole = linear.n == n;
+        return linear;
+    }
+    /// Modules whose input is one. Fused, the frozen product adds to that of adapters, if all have
+    /// them; else these add to it.
+    void linear(const Kernel& product, AdapterTargets targets, Known x) {
+        const auto adapted = adapted_part(
+            {product.m, product.n, product.k, 1, product.count, product.added}, targets);
+        const bool first = style_ == KernelStyle::fused && adapted && adapted->whole;
         const auto adapters = [&] {
-            if (adapter_rank_ > 0)
-                append_adapter_forward(
-                    kernels_,
-                    {product.m, product.n, product.k, parts, product.count, product.added},
-                    adapter_rank_, style_);
+            if (adapted) append_adapter_forward(kernels_, *adapted, adapters_, style_);
         };
-        if (fused) adapters();
-        products_.forward(kernels_, fused && !product.added ? with_addend(product) : product, x);
-        if (!fused) adapters();
+        if (first) adapters();
+        products_.forward(kernels_, first && !product.added ? with_addend(product) : product, x);
+        if (!first) adapters();
     }
     /// Without codes that a kernel writes for gradients of weights, where these are frozen.
-    void linear_backward(const AdaptedLinear& linear, Known dy, Known x,
+    void linear_backward(const AdaptedLinear& linear, AdapterTargets targets, Known dy, Known x,
                          bool adapts_again = false) {
-        const bool fused = style_ == KernelStyle::fused && adapter_rank_ > 0;
-        if (fused) append_adapter_backward(kernels_, linear, adapter_rank_, style_, adapts_again);
+        const bool fused = style_ == KernelStyle::fused && adapters_.present();
+        const auto adapted = adapted_part(linear, targets);
+        if (fused && adapted)
+            append_adapter_backward(kernels_, *adapted, adapters_, style_, adapts_again);
         if (fused && dy == Known::codes) dy = Known::largest;
         products_.backward(
             kernels_, gemm("", GemmRole::forward, linear.rows, linear.n, linear.k, linear.count),
-            dy, x);
-        if (!fused && adapter_rank_ > 0)
-            append_adapter_backward(kernels_, linear, adapter_rank_, style_);
+            dy, x, adapted.has_value());
+        if (!fused && adapted) append_adapter_backward(kernels_, *adapted, adapters_, style_);
     }
 
     template <typename Use>
@@ -272,7 +291,7 @@ class LayerKernels {
 
     ProductKernels products_;
     KernelStyle style_;
-    std::int64_t adapter_rank_;
+    AdapterShape adapters_;
     bool computed_again_;  ///< backward reads what recomputation left, which ends before `down`
     bool experts_in_turn_;
     std::int64_t hidden_;

@@ -56,22 +56,22 @@ void append_backward_to_projections(LayerKernels& k) {
 
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                            KernelStyle style, const ProductPrecision& precision,
-                           std::int64_t adapter_rank) {
+                           const AdapterShape& adapters) {
     return forward_without(Recompute::full,
-                           {model, layer, block, style, precision, false, adapter_rank});
+                           {model, layer, block, style, precision, false, adapters});
 }
 
 KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                                  Recompute kept, const ProductPrecision& precision,
-                                 std::int64_t adapter_rank) {
-    return forward_without(
-        kept, {model, layer, block, KernelStyle::fused, precision, false, adapter_rank});
+                                 const AdapterShape& adapters) {
+    return forward_without(kept,
+                           {model, layer, block, KernelStyle::fused, precision, false, adapters});
 }
 
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, const ProductPrecision& precision,
-                             std::int64_t adapter_rank) {
-    LayerKernels k(model, layer, block, KernelStyle::fused, precision, false, adapter_rank);
+                             const AdapterShape& adapters) {
+    LayerKernels k(model, layer, block, KernelStyle::fused, precision, false, adapters);
     if (recompute == Recompute::none) {
         k.norm("norm");
         k.norm("norm");
@@ -87,10 +87,9 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
 
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients,
-                            const ProductPrecision& precision, std::int64_t adapter_rank,
+                            const ProductPrecision& precision, const AdapterShape& adapters,
                             bool computed_again) {
-    LayerKernels k(model, layer, block, style, precision, sums_gradients, adapter_rank,
-                   computed_again);
+    LayerKernels k(model, layer, block, style, precision, sums_gradients, adapters, computed_again);
     append_backward_to_projections(k);
     k.projections_backward();
     k.norm_backward("norm backward");
@@ -98,8 +97,8 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
 }
 
 KernelList first_backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                                  KernelStyle style, std::int64_t adapter_rank) {
-    LayerKernels k(model, layer, block, style, {}, false, adapter_rank);
+                                  KernelStyle style, const AdapterShape& adapters) {
+    LayerKernels k(model, layer, block, style, {}, false, adapters);
     append_backward_to_projections(k);
     k.first_projections_backward();
     return k.take();

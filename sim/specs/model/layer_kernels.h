@@ -1,6 +1,7 @@
 // Which kernels does a layer run in forward, in recomputation and in backward?
 #pragma once
 
+#include "sim/specs/model/adapter_shape.h"
 #include "sim/specs/model/kernel.h"
 #include "sim/specs/model/model_spec.h"
 
@@ -42,6 +43,7 @@ enum class WeightCodes : std::uint8_t {
     for_step,  ///< as `first`, in both orders, which are kept for the step
     kept,      ///< of an earlier pass
     arrive,    ///< from the host, in the order of rows; backward transposes them
+    decoded,   ///< each product has bf16 made of another form, and casts it
 };
 constexpr WeightCodes after_first(WeightCodes codes) {
     if (codes == WeightCodes::first) return WeightCodes::again;
@@ -53,12 +55,13 @@ struct ProductPrecision {
     Compute compute = Compute::bf16;
     WeightCodes weights = WeightCodes::again;
     std::int64_t gate_up_bits = 16;  ///< of each number of gate and up that backward reads
+    double decoded_from = 0;         ///< bytes a weight, see WeightForm
 };
 
-/// With an `adapter_rank` above 0, linear layers have adapters (adapters.h) and are frozen.
+/// With `adapters`, linear layers are frozen (adapters.h).
 KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                            KernelStyle style, const ProductPrecision& precision = {},
-                           std::int64_t adapter_rank = 0);
+                           const AdapterShape& adapters = {});
 
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
 /// kept. With a feed-forward in chunks the normed input is restored twice, as backward keeps it no
@@ -66,25 +69,25 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 /// experts, their copies of the tokens. Backward itself restores the activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, const ProductPrecision& precision = {},
-                             std::int64_t adapter_rank = 0);
+                             const AdapterShape& adapters = {});
 
 /// Forward once more, for the layer's output: less what `kept` left.
 KernelList forward_again_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                                  Recompute kept, const ProductPrecision& precision = {},
-                                 std::int64_t adapter_rank = 0);
+                                 const AdapterShape& adapters = {});
 
 /// Input and weight gradients of every product, attention backward, elementwise work. With
 /// `sums_gradients`, weight gradients are added to sums in fp32. Adapters need more of what was
 /// `computed_again` than of what forward has kept.
 KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                             KernelStyle style, bool sums_gradients = false,
-                            const ProductPrecision& precision = {}, std::int64_t adapter_rank = 0,
-                            bool computed_again = false);
+                            const ProductPrecision& precision = {},
+                            const AdapterShape& adapters = {}, bool computed_again = false);
 
 /// Backward of the first layer with adapters, whose input needs no gradient: the embedding is
 /// frozen.
 KernelList first_backward_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
-                                  KernelStyle style, std::int64_t adapter_rank);
+                                  KernelStyle style, const AdapterShape& adapters);
 
 /// Final norm, logits in chunks of `chunk_tokens`, cross-entropy, and their backward. In FP8 (of
 /// the gradients only) without the cast of the output projection, which all chunks share. A

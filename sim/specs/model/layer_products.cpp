@@ -12,6 +12,11 @@ void ProductKernels::cast(KernelList& out, std::int64_t rows, std::int64_t colum
 void ProductKernels::cast_weight(KernelList& out, const Kernel& product) const {
     if (precision_.weights == WeightCodes::kept || precision_.weights == WeightCodes::arrive)
         return;
+    if (precision_.decoded_from > 0)
+        out.push_back(
+            memory_bound("weights to bf16", (precision_.decoded_from + kBf16) *
+                                                static_cast<double>(product.n * product.count) *
+                                                static_cast<double>(product.k)));
     const int orders = precision_.weights == WeightCodes::for_step ? 2 : 1;
     cast(out, product.n, product.k, product.count, orders,
          precision_.weights == WeightCodes::again ? Known::largest : Known::nothing);
@@ -29,10 +34,11 @@ void ProductKernels::forward(KernelList& out, const Kernel& product, Known x) co
     out.push_back(fp8() ? in_fp8(product) : product);
 }
 
-void ProductKernels::backward(KernelList& out, const Kernel& product, Known dy, Known x) const {
+void ProductKernels::backward(KernelList& out, const Kernel& product, Known dy, Known x,
+                              bool adapted) const {
     const std::int64_t m = product.m, n = product.n, k = product.k, count = product.count;
     const Kernel plain_input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
-    const Kernel input = adds_ ? with_addend(plain_input) : plain_input;
+    const Kernel input = adds_ && adapted ? with_addend(plain_input) : plain_input;
     const Kernel plain = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
     const Kernel weights = sums_gradients_ ? with_addend(plain) : plain;
     cast(out, m, n, count, frozen_ ? 1 : 2, dy);

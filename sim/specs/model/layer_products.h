@@ -11,7 +11,8 @@ enum class Known : std::uint8_t { nothing, largest, codes };
 
 class ProductKernels {
   public:
-    /// `frozen` weights have no gradients. Input gradients that `add` add to another matrix.
+    /// `frozen` weights have no gradients. Where these have adapters, input gradients `add` to
+    /// those of adapters.
     ProductKernels(const ProductPrecision& precision, bool sums_gradients, bool frozen, bool add)
         : precision_(precision), sums_gradients_(sums_gradients), frozen_(frozen), adds_(add) {}
     bool fp8() const { return precision_.compute == Compute::fp8; }
@@ -20,7 +21,7 @@ class ProductKernels {
     void forward(KernelList& out, const Kernel& product, Known x) const;
     /// Gradients of input (m, k) = dy (m, n) W (n, k) and weights (n, k) = dy^T (n, m) x (m, k).
     void backward(KernelList& out, const Kernel& product, Known dy = Known::nothing,
-                  Known x = Known::nothing) const;
+                  Known x = Known::nothing, bool adapted = true) const;
     /// The products that follow read weights that products before have read in this pass.
     void had_weights() { precision_.weights = after_first(precision_.weights); }
     /// SwiGLU's backward over (rows, width), if it writes codes: gate, up and the product's

@@ -92,24 +92,25 @@ class Expert {
         if (stacked_) return use(projections * width());
         for (std::int64_t i = 0; i < projections; ++i) use(width());
     }
+    /// Gate and up count as one: a linear layer that either is.
+    AdapterTargets targets(std::int64_t n) const { return n == of_.hidden ? kDown : kGateUp; }
     AdaptedLinear adapted(std::int64_t n, std::int64_t k) const { return {rows_, n, k}; }
     void linear(std::int64_t n, std::int64_t k) {
         kernels_.push_back(gemm("expert", GemmRole::forward, rows_, n, k));
-        if (of_.adapter_rank > 0 && !stacked_)
-            append_adapter_forward(kernels_, adapted(n, k), of_.adapter_rank, KernelStyle::modules);
+        if (of_.adapters.has(targets(n)) && !stacked_)
+            append_adapter_forward(kernels_, adapted(n, k), of_.adapters, KernelStyle::modules);
     }
     void linear_backward(std::int64_t n, std::int64_t k) {
         kernels_.push_back(gemm("input gradient", GemmRole::input_gradient, rows_, k, n));
-        if (of_.adapter_rank == 0) {
+        if (!of_.adapters.present()) {
             kernels_.push_back(gemm("weight gradient", GemmRole::weight_gradient, n, k, rows_));
-        } else if (!stacked_) {
-            append_adapter_backward(kernels_, adapted(n, k), of_.adapter_rank,
-                                    KernelStyle::modules);
+        } else if (!stacked_ && of_.adapters.has(targets(n))) {
+            append_adapter_backward(kernels_, adapted(n, k), of_.adapters, KernelStyle::modules);
         }
     }
     /// The gradient of one expert's weights as zeros of all experts', added to the sum.
     void weights_of_all() {
-        if (of_.adapter_rank > 0) return;
+        if (of_.adapters.present()) return;
         const std::int64_t numbers = (of_.spec.projections() + 1) * width();
         constexpr std::int64_t kTensors = 4, kKernels = 3;
         traffic("gradients of all experts", kBf16 + kBinary, of_.spec.experts * numbers, of_.hidden,

@@ -2,6 +2,7 @@
 // tokens? As roundpipe/models/qwen3_moe.py and gpt_oss.py of RoundPipe do, and transformers 4.57.
 #pragma once
 
+#include "sim/specs/model/adapter_shape.h"
 #include "sim/specs/model/kernel.h"
 #include "sim/specs/model/model_spec.h"
 
@@ -17,8 +18,8 @@ struct ModuleExperts {
     const FeedForwardSpec& spec;
     std::int64_t hidden = 0;
     std::int64_t tokens = 0;
-    std::int64_t adapter_rank = 0;  ///< 0: all weights are trained
-    std::int64_t busy = 0;          ///< experts that have tokens
+    AdapterShape adapters = {};
+    std::int64_t busy = 0;  ///< experts that have tokens
 };
 
 void append_experts_forward(KernelList& kernels, const ModuleExperts& experts);

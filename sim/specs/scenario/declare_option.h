@@ -72,6 +72,18 @@ Option choice_option(
     return out;
 }
 
+/// A set of members, each a bit, of which it has at least one.
+template <auto Member>
+Option members_option(Listed place, const char* field, std::vector<Choice> members,
+                      std::string brief, std::string help = {}) {
+    int all = 0;
+    for (const Choice& member : members) all |= member.value;
+    Option out = number_option<Member>(place, field, "", 1, all, std::move(brief), std::move(help));
+    out.members = std::move(members);
+    out.value_name = "LIST";
+    return out;
+}
+
 template <auto Member>
 Option memory_option(Listed place, const char* field, std::string brief) {
     constexpr double kLargest = 1e15;

@@ -43,14 +43,16 @@ struct Option {
     const char* field;
     const char* unit;
     double low, high;
-    std::vector<Choice> choices;  ///< empty: a number
+    std::vector<Choice> choices;  ///< empty: a number, or a set of `members`
     std::string brief;            ///< the meaning, for one line of --help
     std::string help;             ///< the whole meaning
     double (*get)(const TrainingSpec&);
     void (*set)(TrainingSpec&, double);
     /// The shared option that one of a schedule or of a kind of home precedes in lists.
     const char* before = "";
-    bool is_memory = false;       ///< accepts 80GB as well as a number
+    bool is_memory = false;            ///< accepts 80GB as well as a number
+    std::vector<Choice> members = {};  ///< it is a set of these, by their bits
+    bool is_text() const { return !choices.empty() || !members.empty() || is_memory; }
     std::string numbers = {};     ///< in words, if only some of the range mean something
     std::string zero = {};        ///< what 0 stands for: "the whole batch"; the help says it, too
     const char* value_name = "";  ///< in --help; "": N, SIZE or the choices

@@ -21,7 +21,39 @@ std::vector<std::string> names_of(const std::vector<Choice>& choices) {
     return out;
 }
 
+/// Whole sets have a name of their own.
+constexpr const char* kWhole = "all";
+
+/// 0 where it is none.
+int set_value(const std::vector<Choice>& members, std::string_view text) {
+    int value = 0, all = 0;
+    for (const Choice& member : members) all |= member.value;
+    if (text == kWhole) return all;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string_view name = text.substr(begin, end - begin);
+        const auto found = std::ranges::find_if(
+            members, [&](const Choice& member) { return name == member.name; });
+        if (found == members.end()) return 0;
+        value |= found->value;
+        begin = end + 1;
+    }
+    return value;
+}
+
+std::string set_text(const std::vector<Choice>& members, int value) {
+    std::vector<std::string> names;
+    for (const Choice& member : members)
+        if ((value & member.value) != 0) names.emplace_back(member.name);
+    return names.size() == members.size() ? kWhole : fmt::format("{}", fmt::join(names, ","));
+}
+
 [[noreturn]] void wrong(const Option& option, std::string_view text, std::string_view where) {
+    if (!option.members.empty())
+        throw InputError(
+            fmt::format("{} is \"{}\", expected all, or one or several of {} with "
+                        "commas between them",
+                        where, text, fmt::join(names_of(option.members), ",")));
     if (!option.choices.empty()) {
         const std::vector<std::string> names = names_of(option.choices);
         throw InputError(fmt::format("{} is \"{}\", expected {}{}", where, text,
@@ -105,13 +137,15 @@ std::string setting_words(const std::vector<Setting>& settings) {
 
 std::string option_help(const Option& option) {
     std::string help = option.help;
-    if (option.choices.empty()) {
+    if (!option.members.empty()) {
+        help += fmt::format(" [all, or several of {}]", fmt::join(names_of(option.members), ","));
+    } else if (option.choices.empty()) {
         if (option.unit[0] != '\0') help += fmt::format(" [{}]", option.unit);
     } else {
         help += fmt::format(" [{}]", fmt::join(names_of(option.choices), ", "));
     }
     const std::string standard = option_text(TrainingSpec{}, option);
-    if (option.choices.empty() && !option.is_memory && option.numbers.empty())
+    if (!option.is_text() && option.numbers.empty())
         help += fmt::format("; {} to {}, default {}", format_thousands(option.low),
                             format_thousands(option.high), standard);
     else
@@ -127,6 +161,7 @@ std::string option_brief(const Option& option) {
 
 std::string option_value(const Option& option) {
     if (option.value_name[0] != '\0') return option.value_name;
+    if (!option.members.empty()) return fmt::format("{}", fmt::join(names_of(option.members), ","));
     if (option.choices.empty()) return option.is_memory ? "SIZE" : "N";
     return fmt::format("{{{}}}", fmt::join(names_of(option.choices), ","));
 }
@@ -135,6 +170,11 @@ void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
                 std::string_view where) {
     for (const Choice& choice : option.choices) {
         if (text == choice.name) return option.set(spec, choice.value);
+    }
+    if (!option.members.empty()) {
+        const int value = set_value(option.members, text);
+        if (value == 0) wrong(option, text, where);
+        return option.set(spec, value);
     }
     const std::optional<double> number = parse_number(text);
     if (!option.choices.empty() || (!number && !option.is_memory)) wrong(option, text, where);
@@ -149,6 +189,7 @@ void set_option(TrainingSpec& spec, const Option& option, std::string_view text,
 
 std::string option_text(const TrainingSpec& spec, const Option& option) {
     const double value = option.get(spec);
+    if (!option.members.empty()) return set_text(option.members, static_cast<int>(value));
     for (const Choice& choice : option.choices) {
         if (choice.value == static_cast<int>(value)) return choice.name;
     }
@@ -163,8 +204,7 @@ void set_options(TrainingSpec& spec, const JsonObject& root) {
     for (const Option& option : training_options()) {
         if (std::find(given.begin(), given.end(), option.field) == given.end()) continue;
         const std::string value = root.scalar_text(option.field);
-        const bool takes_text = !option.choices.empty() || option.is_memory;
-        if (root.is_text(option.field) && !takes_text)
+        if (root.is_text(option.field) && !option.is_text())
             wrong(option, fmt::format("\"{}\"", value), root.where(option.field));
         set_option(spec, option, value, root.where(option.field));
     }

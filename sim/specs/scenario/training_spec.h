@@ -14,6 +14,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/units.h"
 #include "sim/specs/model/layer_kernels.h"
+#include "sim/specs/model/weight_form.h"
 #include "sim/specs/scenario/own_options.h"
 #include "sim/specs/scenario/schedule.h"
 
@@ -82,7 +83,11 @@ struct TrainingSpec {
     std::int64_t late_moment_layers = 0;
     CheckpointPlacement checkpoints = CheckpointPlacement::device;
     SavedInputs saved_inputs = SavedInputs::all;
-    std::int64_t adapter_rank = 0;       ///< of low-rank adapters; 0: all weights are trained
+    std::int64_t adapter_rank = 0;  ///< of low-rank adapters; 0: all weights are trained
+    AdapterTargets adapter_targets = kAllTargets;  ///< linear layers that have them
+    std::int64_t adapter_dropout_percent = 0;      ///< of the numbers that these read
+    /// Form of frozen layers; bf16: that of their products.
+    Form frozen_weights = Form::bf16;
     std::int64_t state_bytes = 12;       ///< of master and moments: a row of kStatePrecisions
     std::int64_t optimizer_threads = 0;  ///< 0: the count that is fastest on the machine
     Clipping clipping = Clipping::automatic;
@@ -126,8 +131,14 @@ struct TrainingSpec {
     }
     /// The optimizer writes FP8 codes of layers on the host, and these are copied to the device.
     bool streams_codes() const { return stream_weights == Compute::fp8; }
-    /// Codes are all that there is of frozen layers, since no product reads more of them.
-    bool freezes_codes() const { return adapter_rank > 0 && compute == Compute::fp8; }
+    AdapterShape adapters() const { return {adapter_rank, adapter_targets, adapter_dropout_percent}; }
+    /// The form of frozen layers: no product in FP8 reads more of them than their codes.
+    Form frozen_form() const {
+        if (frozen_weights != Form::bf16) return frozen_weights;
+        return compute == Compute::fp8 ? Form::e4m3 : Form::bf16;
+    }
+    /// Codes are all that there is of frozen layers.
+    bool freezes_codes() const { return adapter_rank > 0 && frozen_form() != Form::bf16; }
     TokenBlock micro_batch_block() const {
         return {micro_batch_sequences(), sequence, feed_forward_chunk_tokens, 0, document_tokens};
     }

@@ -1,10 +1,8 @@
-#include "engine/layers/layer_layout.h"
-
 #include <algorithm>
 #include <functional>
 
+#include "engine/layers/layer_form.h"
 #include "sim/base/input_error.h"
-#include "sim/plan/fp8_sizes.h"
 #include "sim/specs/model/read_model.h"
 #include "tests/catch.h"
 
@@ -132,14 +130,41 @@ TEST_CASE("layer layout: a tied head has the norm alone", "[layers]") {
     CHECK(tied.size == model.hidden);
 }
 
+TEST_CASE("layer layout: a block of any form has the bytes of the plan", "[layers]") {
+    for (const char* name : {"qwen2.5-0.5b", "qwen2.5-7b", "qwen3-8b", "llama-3.1-70b"}) {
+        CAPTURE(name);
+        const ModelSpec model = read_model(name);
+        const LayerSpec& layer = model.kinds.front();
+        for (const WeightForm& form : weight_forms()) {
+            CAPTURE(form.name);
+            const LayerLayout layout = layer_layout(model, layer, form.form);
+            CHECK(static_cast<double>(layout.size) == form.layer_bytes(model, layer));
+            std::int64_t end = 0;
+            for (const auto matrix : kCodedMatrices) {
+                CHECK((layout.*matrix).offset >= end);
+                end = (layout.*matrix).offset + 1;
+            }
+        }
+    }
+}
+
+TEST_CASE("layer layout: NF4 takes 4.13 bits a weight of a matrix", "[layers]") {
+    const ModelSpec model = read_model("llama-3.1-70b");
+    const double bits = 8 * weight_form(Form::nf4).layer_bytes(model, model.kinds.front()) /
+                        static_cast<double>(layer_parameters(model, model.kinds.front()));
+    // 4, a byte for 64 weights, 4 bytes for 64 x 256; norms are 16,384 of 855 million.
+    CHECK(bits == Approx(4 + 8.0 / 64 + 32.0 / (64 * 256)).epsilon(1e-4));
+}
+
 TEST_CASE("layer layout: a block of codes has the bytes of the plan, aligned for products",
           "[layers]") {
     for (const char* name : {"qwen2.5-7b", "qwen3-8b", "llama-3.1-70b"}) {
         CAPTURE(name);
         const ModelSpec model = read_model(name);
         const LayerSpec& layer = model.kinds.front();
-        const LayerLayout plain = layer_layout(model, layer), coded = coded_layout(plain);
-        CHECK(static_cast<double>(coded.size) == coded_layer_bytes(model, layer));
+        const LayerLayout plain = layer_layout(model, layer),
+                          coded = layer_layout(model, layer, Form::e4m3);
+        CHECK(static_cast<double>(coded.size) == weight_form(Form::e4m3).layer_bytes(model, layer));
         std::int64_t end = 4 * 16, elements = 0;
         const auto check = [&](TensorPlace LayerLayout::*of, DType type, std::int64_t alignment) {
             const TensorPlace& place = coded.*of;

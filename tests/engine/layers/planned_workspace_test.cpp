@@ -45,6 +45,8 @@ class NoKernels final : public Kernels {
     void adamw(const BlockUpdate&) override {}
     void cast_fp8(const Fp8Cast& cast) override { casts.push_back(cast); }
     void transpose_codes(Matrix, Matrix) override {}
+    void decode_nf4(Matrix, const Nf4Tensor&) override {}
+    void dropout(Matrix, Matrix, const Dropout&) override {}
     void fill_zero(void*, std::int64_t) override {}
 };
 
@@ -86,9 +88,12 @@ void check_layer(const ModelSpec& model, const TrainingSpec& training, void* at)
     const Workspace operands = operands_if(training.compute);
     const bool in_fp8 = training.compute == Compute::fp8;
     const LayerWeights weights =
-        training.streams_codes()
-            ? LayerWeights::arrived(at)
-            : LayerWeights(at, in_fp8 ? room(plan.buffers.fp8_weights.front()) : Workspace{},
+        training.frozen_weights == Form::nf4
+            ? LayerWeights(at, Form::nf4, room(plan.buffers.decoded_weights))
+        : training.streams_codes()
+            ? LayerWeights(at, Form::e4m3)
+            : LayerWeights(at, Form::bf16,
+                           in_fp8 ? room(plan.buffers.fp8_weights.front()) : Workspace{},
                            training.weight_code_layers > 0, true);
     CHECK_NOTHROW(layer.forward(kernels, weights, x, x, kept, room(plan.buffers.forward_workspace),
                                 operands));
@@ -130,12 +135,16 @@ TEST_CASE("layers: forward, backward and loss fit the bytes of the plan, for mod
                         t.loss_chunk_tokens = chunk == 0 ? 4096 : chunk;
                         t.recompute = recompute;
                         using Of = Compute;
-                        for (const auto& [compute, head, code_layers, arrive] :
-                             {std::tuple{Of::bf16, Of::bf16, 0, Of::bf16},
-                              {Of::fp8, Of::bf16, 0, Of::bf16},
-                              {Of::fp8, Of::bf16, 1, Of::bf16},
-                              {Of::fp8, Of::bf16, 0, Of::fp8},
-                              {Of::bf16, Of::fp8, 0, Of::bf16}}) {
+                        for (const auto& [compute, head, code_layers, arrive, frozen] :
+                             {std::tuple{Of::bf16, Of::bf16, 0, Of::bf16, Form::bf16},
+                              {Of::fp8, Of::bf16, 0, Of::bf16, Form::bf16},
+                              {Of::fp8, Of::bf16, 1, Of::bf16, Form::bf16},
+                              {Of::fp8, Of::bf16, 0, Of::fp8, Form::bf16},
+                              {Of::bf16, Of::fp8, 0, Of::bf16, Form::bf16},
+                              {Of::bf16, Of::bf16, 0, Of::bf16, Form::nf4},
+                              {Of::fp8, Of::bf16, 0, Of::bf16, Form::nf4}}) {
+                            t.frozen_weights = frozen;
+                            t.adapter_rank = frozen == Form::bf16 ? 0 : 1;
                             t.stream_weights = arrive;
                             t.compute = compute;
                             t.head_gradients = head;
@@ -185,8 +194,8 @@ TEST_CASE("fp8: a feed-forward in chunks looks for the largest numbers of weight
         NoKernels kernels;
         const Matrix x(addresses.base(), DType::bf16, block.tokens(), model.hidden);
         TransformerLayer(model, model.kinds.front(), block, DType::bf16)
-            .forward(kernels, {addresses.base(), memory, keeps_codes, true}, x, x, {}, memory,
-                     memory);
+            .forward(kernels, {addresses.base(), Form::bf16, memory, keeps_codes, true}, x, x, {},
+                     memory, memory);
         return kernels.casts;
     };
     const auto seeking = [](const std::vector<Kernels::Fp8Cast>& casts) {

@@ -115,6 +115,12 @@ class LateDevice::LateKernels final : public Kernels {
     void cast_fp8(const Fp8Cast& cast) override {
         later([=, this] { now_.cast_fp8(cast); });
     }
+    void dropout(Matrix out, Matrix in, const Dropout& dropout) override {
+        later([=, this] { now_.dropout(out, in, dropout); });
+    }
+    void decode_nf4(Matrix out, const Nf4Tensor& in) override {
+        later([=, this] { now_.decode_nf4(out, in); });
+    }
     void transpose_codes(Matrix out, Matrix in) override {
         later([=, this] { now_.transpose_codes(out, in); });
     }

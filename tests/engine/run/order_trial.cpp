@@ -75,6 +75,9 @@ TrialSubject plain_subject(std::uint64_t group) {
     // Layers then keep as many bytes for backward as their states have.
     if (t.updates_after_norm() && !t.computes_in_fp8() && draw.one_in(2)) t.sequence = 40;
     if (t.clipping != Clipping::speculative && draw.one_in(5)) t.adapter_rank = draw.any({2, 8});
+    if (t.adapter_rank > 0 && draw.one_in(2)) t.frozen_weights = Form::nf4;
+    if (t.adapter_rank > 0 && draw.one_in(3)) t.adapter_dropout_percent = 25;
+    if (t.adapter_rank > 0 && draw.one_in(3)) t.adapter_targets = kQuery | kValue | kDown;
     return subject;
 }
 
@@ -185,7 +188,7 @@ TrialResult run_subject(const TrialSubject& subject, const TinyStart& start, con
                         double clip_factor) {
     TinyStart spoiled = start;
     if (subject.spoiled)
-        spoiled.parameters = [](ParameterStore& store) { store.block(0).high[1] = 0x7FC0; };
+        spoiled.parameters = [](ParameterStore& store) { store.block(store.head()).high[1] = 0x7FC0; };
     TinyTraining tiny(subject.model, subject.training, subject.activations,
                       static_cast<int>(subject.training.state_bytes), 1000, spoiled);
     TrialResult result;

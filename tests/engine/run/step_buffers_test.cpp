@@ -53,9 +53,9 @@ TEST_CASE("step buffers: every slot of weights and gradients lies within its buf
 TEST_CASE("step buffers: so does each streamed layer's slot, apart from the other slots", "[run]") {
     ModelSpec model = odd_model(85);
     truncate_layers(model, 5);
-    const LayerLayout layout = layer_layout(model, model.kinds.front());
     for (const Compute form : {Compute::bf16, Compute::fp8}) {
-        const Bytes layer = form == Compute::fp8 ? coded_layout(layout).size : kBf16 * layout.size;
+        const Form arrives = form == Compute::fp8 ? Form::e4m3 : Form::bf16;
+        const Bytes layer = layer_layout(model, model.kinds.front(), arrives).size;
         for (const std::int64_t resident : {0, 1, 2, 3, 4}) {
             for (const std::int64_t slots : {1, 2, 3, 7}) {
                 TrainingSpec training;

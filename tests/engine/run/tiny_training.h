@@ -59,7 +59,7 @@ class TinyTraining {
           planes_(model_, plan_, *device_, pool_),
           buffers_(model_, plan_, planes_),
           store_(model_, planes_.sections(), plan_.homes.resident_sections(),
-                 planes_.at(plan_.buffers.host.staging), pool_, *device_, training.adapter_rank,
+                 planes_.at(plan_.buffers.host.staging), pool_, *device_, training.adapters(),
                  frozen_coder(model_, plan_, planes_, pool_, *device_)) {
         store_.initialise(3, kDeviation);
         store_.initialise_adapters(3);

@@ -74,7 +74,7 @@ TEST_CASE("adapters: nothing below the first layer's projections needs a gradien
     // dy W of q, k and v, and of their three adapters' A.
     constexpr double kHidden = 3584, kProjections = 3584 + 2 * 512;
     CHECK(all - first == Approx(2.0 * 1024 * kHidden * (kProjections + 3 * kRank)));
-    CHECK(adapter_tensors(model, layer) == 2 * 7);
+    CHECK(adapter_tensors(model, layer, 8) == 2 * 7);
 }
 
 TEST_CASE("losses: a frozen head has no gradient; fused, each chunk's logits are its gradients") {

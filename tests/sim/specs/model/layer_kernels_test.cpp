@@ -12,11 +12,11 @@ namespace {
 constexpr TokenBlock kBlock{1, 1024, 0};
 
 // Qwen2.5-7B, one layer, 1024 tokens: hidden 3584, 28 + 2 x 4 heads of 128, intermediate 18944.
-constexpr Flops kQkv = 2.0 * 1024 * 4608 * 3584;      //  33 822 867 456
-constexpr Flops kOutput = 2.0 * 1024 * 3584 * 3584;   //  26 306 674 688
-constexpr Flops kGateUp = 2.0 * 1024 * 37888 * 3584;  // 278 099 132 416
-constexpr Flops kDown = 2.0 * 1024 * 3584 * 18944;    // 139 049 566 208
-constexpr Flops kProducts = kQkv + kOutput + kGateUp + kDown;
+constexpr Flops kQkvFlops = 2.0 * 1024 * 4608 * 3584;      //  33 822 867 456
+constexpr Flops kOutputFlops = 2.0 * 1024 * 3584 * 3584;   //  26 306 674 688
+constexpr Flops kGateUpFlops = 2.0 * 1024 * 37888 * 3584;  // 278 099 132 416
+constexpr Flops kDownFlops = 2.0 * 1024 * 3584 * 18944;    // 139 049 566 208
+constexpr Flops kProducts = kQkvFlops + kOutputFlops + kGateUpFlops + kDownFlops;
 // Half of 1024 x 1024 pairs, a score and a sum of 2 x 128 FLOPs each, 28 heads.
 constexpr Flops kAttention = 1024.0 * 1024 / 2 * 4 * 128 * 28;  // 7 516 192 768
 
@@ -62,7 +62,7 @@ TEST_CASE("layer kernels: recompute lacks exactly the down projection", "[model]
     const LayerSpec& layer = model.layer(0);
     const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
     const KernelList again = recompute_kernels(model, layer, kBlock, Recompute::full);
-    CHECK(total_flops(forward) - total_flops(again) == kDown);
+    CHECK(total_flops(forward) - total_flops(again) == kDownFlops);
     CHECK(has(forward, "down"));
     CHECK_FALSE(has(again, "down"));
     CHECK(flops_of(again, KernelKind::attention_forward) == kAttention);
@@ -81,7 +81,7 @@ TEST_CASE("layer kernels: keeping attention drops attention from recompute, no p
     const ModelSpec model = read_model("qwen2.5-7b");
     const KernelList again =
         recompute_kernels(model, model.layer(0), kBlock, Recompute::keep_attention);
-    CHECK(total_flops(again) == kProducts - kDown);
+    CHECK(total_flops(again) == kProducts - kDownFlops);
     CHECK_FALSE(has(again, "attention"));
 }
 
@@ -94,10 +94,10 @@ TEST_CASE("layer kernels: forward again is forward without what was kept", "[mod
     const KernelList forward = forward_kernels(model, layer, kBlock, KernelStyle::fused);
     CHECK(total_flops(again(Recompute::full)) == total_flops(forward));
     CHECK(total_bytes(again(Recompute::full)) == total_bytes(forward));
-    CHECK(total_flops(again(Recompute::keep_attention)) == kProducts - kQkv);
+    CHECK(total_flops(again(Recompute::keep_attention)) == kProducts - kQkvFlops);
     CHECK_FALSE(has(again(Recompute::keep_attention), "rotary"));
     // Gate and up, down: three matrices of 3584 x 18944.
-    CHECK(total_flops(again(Recompute::none)) == 3 * kDown);
+    CHECK(total_flops(again(Recompute::none)) == 3 * kDownFlops);
 }
 
 TEST_CASE("layer kernels: keeping everything leaves the norms", "[model]") {

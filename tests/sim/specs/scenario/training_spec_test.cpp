@@ -128,10 +128,26 @@ TEST_CASE("training spec: an unknown key suggests the nearest", "[plan]") {
                ContainsSubstring("\"a_very_different_key\"") && !ContainsSubstring("did you mean"));
 }
 
+TEST_CASE("training spec: a set takes all of its members, or some with commas", "[plan]") {
+    const Option& targets = option_named("adapter_targets");
+    TrainingSpec spec;
+    CHECK(option_text(spec, targets) == "all");
+    set_option(spec, targets, "v,q", "--adapter-targets");
+    CHECK(spec.adapter_targets == (kQuery | kValue));
+    CHECK(option_text(spec, targets) == "q,v");
+    set_option(spec, targets, "q,k,v,o,gate,up,down", "--adapter-targets");
+    CHECK(option_text(spec, targets) == "all");
+    for (const char* const text : {"", "q,", ",q", "q v", "x", "all,q", "5"})
+        CHECK_THAT(
+            parse_error(fmt::format(R"({{"adapter_targets": "{}"}})", text)),
+            ContainsSubstring("adapter_targets is ") &&
+                ContainsSubstring("expected all, or one or several of q,k,v,o,gate,up,down"));
+}
+
 TEST_CASE("training spec: every number beyond its range names the field, the value and the range",
           "[plan]") {
     for (const Option& option : training_options()) {
-        if (!option.choices.empty()) continue;
+        if (!option.choices.empty() || !option.members.empty()) continue;
         CAPTURE(option.field);
         for (const double value :
              {option.low - 1, -1e6, option.high + 1, option.high * 10, 1e300}) {
