@@ -131,7 +131,9 @@ struct TrainingSpec {
     }
     /// The optimizer writes FP8 codes of layers on the host, and these are copied to the device.
     bool streams_codes() const { return stream_weights == Compute::fp8; }
-    AdapterShape adapters() const { return {adapter_rank, adapter_targets, adapter_dropout_percent}; }
+    AdapterShape adapters() const {
+        return {adapter_rank, adapter_targets, adapter_dropout_percent};
+    }
     /// The form of frozen layers: no product in FP8 reads more of them than their codes.
     Form frozen_form() const {
         if (frozen_weights != Form::bf16) return frozen_weights;

@@ -188,7 +188,9 @@ TrialResult run_subject(const TrialSubject& subject, const TinyStart& start, con
                         double clip_factor) {
     TinyStart spoiled = start;
     if (subject.spoiled)
-        spoiled.parameters = [](ParameterStore& store) { store.block(store.head()).high[1] = 0x7FC0; };
+        spoiled.parameters = [](ParameterStore& store) {
+            store.block(store.head()).high[1] = 0x7FC0;
+        };
     TinyTraining tiny(subject.model, subject.training, subject.activations,
                       static_cast<int>(subject.training.state_bytes), 1000, spoiled);
     TrialResult result;
