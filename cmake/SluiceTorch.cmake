@@ -45,4 +45,14 @@ add_library(sluice::torch SHARED IMPORTED)
 set_target_properties(sluice::torch PROPERTIES
     IMPORTED_LOCATION "${sluice_torch_dir}/lib/libtorch_cpu.so"
     INTERFACE_LINK_LIBRARIES sluice::c10)
+# The libraries of a torch for CUDA, as sluice::torch_cuda: for one of ours that is loaded on demand.
+if(EXISTS "${sluice_torch_dir}/lib/libtorch_cuda.so")
+    add_library(sluice::c10_cuda SHARED IMPORTED)
+    set_target_properties(sluice::c10_cuda PROPERTIES
+        IMPORTED_LOCATION "${sluice_torch_dir}/lib/libc10_cuda.so")
+    add_library(sluice::torch_cuda SHARED IMPORTED)
+    set_target_properties(sluice::torch_cuda PROPERTIES
+        IMPORTED_LOCATION "${sluice_torch_dir}/lib/libtorch_cuda.so"
+        INTERFACE_LINK_LIBRARIES "sluice::c10_cuda;sluice::torch")
+endif()
 message(STATUS "libtorch ${sluice_torch_version}: ${sluice_torch_dir}")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "bench/cuda_kernels/expert_case.h"
 #include "tests/engine/cuda_kernels/attention_case.h"
 #include "tests/engine/cuda_kernels/elementwise_case.h"
 #include "tests/engine/cuda_kernels/gemm_case.h"
@@ -127,6 +128,25 @@ void bench_heads(const Bench& bench) {
     bench.row<AttentionBackwardCase>({windowed});
 }
 
+/// qwen3-30b-a3b.
+void bench_experts(const Bench& bench) {
+    using Work = ExpertCase::Work;
+    for (const std::int64_t tokens : {std::int64_t{8192}, kTokens})
+        for (const auto& [work, name] : {std::pair{Work::route, "route"},
+                                         {Work::route_backward, "route backward"},
+                                         {Work::copies, "copies"},
+                                         {Work::sum, "sum"},
+                                         {Work::swiglu, "swiglu"},
+                                         {Work::swiglu_backward, "swiglu backward"},
+                                         {Work::gate_up, "gate and up"},
+                                         {Work::gate_up_input, "their input's gradient"},
+                                         {Work::gate_up_weights, "their weights' gradient"},
+                                         {Work::down, "down"},
+                                         {Work::down_input, "its input's gradient"},
+                                         {Work::down_weights, "its weights' gradient"}})
+            bench.row<ExpertCase>({work, name, tokens, 2048, 128, 8, 768});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -140,5 +160,6 @@ int main(int argc, char** argv) {
     bench_gemm(bench);
     bench_rows(bench);
     bench_heads(bench);
+    bench_experts(bench);
     return 0;
 }

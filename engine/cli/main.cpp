@@ -129,6 +129,7 @@ int train(const TrainFlags& typed) {
     const DeviceFacts device = check_device(settings);
     check_fp8(read_training(plan), device);
     check_documents(model, read_training(plan), device);
+    check_experts(model, device);
     if (settings.out && !checkpoints) checkpoints.emplace(model, settings);
     if (checkpoints) checkpoints->refuse_small_disk(read_training(plan));
     plan = planned_run(std::move(plan), flags, device);

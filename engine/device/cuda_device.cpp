@@ -62,8 +62,9 @@ class CudaDevice final : public Device {
         facts.is_gpu = true;
         facts.has_fp8 = 10 * properties.major + properties.minor >= kFirstFp8Capability;
         // cuDNN's backward takes memory for documents x the longest on others.
-        facts.has_document_attention =
-            attends_within_documents(fmt::format("{}.{}", properties.major, properties.minor));
+        const std::string capability = fmt::format("{}.{}", properties.major, properties.minor);
+        facts.has_document_attention = attends_within_documents(capability);
+        facts.has_expert_products = multiplies_experts(capability);
         facts.memory_capacity = static_cast<Bytes>(total);
         facts.context = context_;
         facts.numa_node = numa_node_of(ordinal_);

@@ -22,6 +22,7 @@ struct DeviceFacts {
     bool is_gpu = false;
     bool has_fp8 = false;                 ///< matrix products in FP8; the processor emulates them
     bool has_document_attention = false;  ///< within the planned memory; the processor has it, too
+    bool has_expert_products = false;     ///< likewise
     Bytes memory_capacity = 0;
     Bytes context = 0;        ///< used by driver and libraries before the arena
     int numa_node = -1;       ///< of the nearest host memory; -1: not known

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 
+#include "engine/kernels/cpu_experts.h"
 #include "engine/kernels/cpu_tensors.h"
 #include "engine/kernels/rotary_frequencies.h"
 
@@ -204,6 +205,43 @@ class CpuKernels : public Kernels {
         swiglu_backward(gate_up, dproduct, codes, nullptr);
         cast_fp8({gate_up, out.gradient, out.gradient_columns, out.gradient_scale});
         cast_fp8({dproduct, {}, out.product_columns, out.product_scale});
+    }
+
+    void route(const ExpertRoutes& out, Matrix logits, RouteWeights weights,
+               double* busiest) override {
+        const Call call(threads_);
+        cpu::route(out, logits, weights);
+        if (busiest != nullptr) add(*busiest, busiest_over_mean(out));
+    }
+    void route_backward(Matrix dlogits, Matrix logits, const ExpertRoutes& routes,
+                        const float* dweights, RouteWeights weights) override {
+        const Call call(threads_);
+        cpu::route_backward(dlogits, logits, routes, dweights, weights);
+    }
+    void copy_to_experts(Matrix copies, Matrix in, const ExpertRoutes& routes) override {
+        cpu::copy_to_experts(copies, in, routes);
+    }
+    void sum_of_experts(Matrix y, Matrix addend, Matrix copies,
+                        const ExpertRoutes& routes) override {
+        const Call call(threads_);
+        cpu::sum_of_experts(y, addend, copies, routes);
+    }
+    void expert_products(const ExpertProducts& products, const ExpertRoutes& routes) override {
+        const Call call(threads_);
+        cpu::expert_products(products, routes);
+    }
+    void expert_swiglu(Matrix product, Matrix gate_up, const ExpertRoutes& routes,
+                       EightBits codes) override {
+        const Call call(threads_);
+        require_gate_up(gate_up, product);
+        if (codes.present()) cpu::write_eight_bits(codes, gate_up);
+        cpu::expert_swiglu(product, gate_up, routes);
+    }
+    void expert_swiglu_backward(Matrix gate_up, Matrix dproduct, const ExpertRoutes& routes,
+                                float* dweights, EightBits codes) override {
+        const Call call(threads_);
+        require_gate_up(gate_up, dproduct);
+        cpu::expert_swiglu_backward(gate_up, dproduct, routes, dweights, codes);
     }
 
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override {

@@ -12,11 +12,14 @@
 
 #include "engine/kernels/documents.h"
 #include "engine/kernels/eight_bits.h"
+#include "engine/kernels/expert_routes.h"
 #include "engine/kernels/fp8.h"
 #include "engine/kernels/nf4.h"
 #include "engine/kernels/token_rows.h"
 #include "engine/optimizer/adamw.h"
 #include "sim/base/mixed_bits.h"
+#include "sim/specs/model/kernel.h"
+#include "sim/specs/model/model_spec.h"
 
 namespace sluice {
 
@@ -169,6 +172,40 @@ class Kernels : public Products {
     /// dproduct are not defined afterwards.
     virtual void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
                                      EightBits codes = {}) = 0;
+
+    /// Chooses the experts of each row of logits (tokens, experts) fp32: those with the largest, of
+    /// equal ones the first. Adds the rows of the busiest expert over the mean to *busiest, on the
+    /// device, unless that is null.
+    virtual void route(const ExpertRoutes& out, Matrix logits, RouteWeights weights,
+                       double* busiest) = 0;
+    /// Given the gradients of weights (tokens, of_token) fp32: dlogits (tokens, experts), in the
+    /// type of activations or fp32.
+    virtual void route_backward(Matrix dlogits, Matrix logits, const ExpertRoutes& routes,
+                                const float* dweights, RouteWeights weights) = 0;
+    /// Row r of `copies` = the row of `in` (tokens, columns) of that copy's token.
+    virtual void copy_to_experts(Matrix copies, Matrix in, const ExpertRoutes& routes) = 0;
+    /// Each token's row of y = [addend +] the sum of its copies. addend may be absent, or y.
+    virtual void sum_of_experts(Matrix y, Matrix addend, Matrix copies,
+                                const ExpertRoutes& routes) = 0;
+    /// One product an expert, with its rows: y = x W^T, dx = dy W or dW = dy^T x, as `role` says,
+    /// for d, a and b in this order. Rows are copies of tokens; W has the rows of one expert after
+    /// another. dW is 0 for an expert without rows.
+    struct ExpertProducts {
+        GemmRole role = GemmRole::forward;
+        Matrix d, a, b;
+        /// weight_gradient with fp32 d: added to d, or else written.
+        bool accumulate = false;
+        /// weight_gradient with fp32 d: memory of as many bf16, for what is then added.
+        void* rounded = nullptr;
+    };
+    virtual void expert_products(const ExpertProducts& products, const ExpertRoutes& routes) = 0;
+    /// As swiglu() for copies of tokens, times the weight of each.
+    virtual void expert_swiglu(Matrix product, Matrix gate_up, const ExpertRoutes& routes,
+                               EightBits codes = {}) = 0;
+    /// As swiglu_backward() for copies of tokens; `dproduct` is overwritten by the product times
+    /// the weight, and `dweights` (tokens, of_token) fp32 by the gradients of weights.
+    virtual void expert_swiglu_backward(Matrix gate_up, Matrix dproduct, const ExpertRoutes& routes,
+                                        float* dweights, EightBits codes = {}) = 0;
 
     /// dbias = sum of the rows of dy; added if dbias is fp32 and `accumulate`.
     virtual void bias_backward(Vector dbias, Matrix dy, bool accumulate) = 0;

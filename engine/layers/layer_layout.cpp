@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/layers/workspace.h"
 #include "sim/base/input_error.h"
 #include "sim/plan/runs_today.h"
@@ -30,7 +32,7 @@ void check_trainable(const ModelSpec& model, const LayerSpec& layer) {
     if (what.empty()) return;
     throw InputError(
         fmt::format("--model {}: sluice-train has no {} (model_type {}); it trains qwen2, qwen3, "
-                    "llama and mistral",
+                    "llama, mistral, qwen3_moe and mixtral",
                     model.name, what, model.family));
 }
 
@@ -54,9 +56,12 @@ LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer) {
     l.key_norm = placer.place(a.qk_norm ? a.head_dim : 0);
     l.output = placer.place(h, a.output_width());
     l.qkv.joins = {a.query_width(), a.key_width(), a.key_width()};
-    l.gate_up = placer.place(2 * layer.feed_forward.intermediate, h);
-    l.gate_up.joins = {layer.feed_forward.intermediate, layer.feed_forward.intermediate};
-    l.down = placer.place(h, layer.feed_forward.intermediate);
+    const FeedForwardSpec& f = layer.feed_forward;
+    const std::int64_t blocks = std::max<std::int64_t>(f.experts, 1);
+    l.router = placer.place(f.experts, h);
+    l.gate_up = placer.place(blocks * 2 * f.intermediate, h);
+    if (f.experts == 0) l.gate_up.joins = {f.intermediate, f.intermediate};
+    l.down = placer.place(blocks * h, f.intermediate);
     l.size = placer.size();
     return l;
 }

@@ -21,20 +21,21 @@ struct TensorPlace {
     std::vector<std::int64_t> rows_of_parts() const;
 };
 
-/// The tensors of one dense layer in the order of storage. Each starts at a multiple of 8 elements
-/// (16 bytes of bf16), which matrix products need.
+/// The tensors of one layer in the order of storage. Each starts at a multiple of 8 elements (16
+/// bytes of bf16), which matrix products need.
 struct LayerLayout {
     TensorPlace input_norm, feed_forward_norm;
     TensorPlace qkv;                   ///< rows of q, then k, then v
     TensorPlace qkv_bias;              ///< Qwen2
     TensorPlace query_norm, key_norm;  ///< Qwen3
     TensorPlace output;
-    TensorPlace gate_up;  ///< rows of gate, then up
-    TensorPlace down;
+    TensorPlace router;     ///< a row an expert
+    TensorPlace gate_up;    ///< rows of gate, then up, of one expert after another
+    TensorPlace down;       ///< likewise
     std::int64_t size = 0;  ///< elements, including the gaps between tensors
 };
 
-/// Throws InputError if the trainer has no such layer (mixtures of experts, four norms, ...).
+/// Throws InputError if the trainer has no such layer (latent attention, four norms, ...).
 LayerLayout layer_layout(const ModelSpec& model, const LayerSpec& layer);
 
 /// The same tensors in the block of a form that is not bf16: behind `before` bytes vectors in bf16,

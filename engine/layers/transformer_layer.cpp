@@ -80,7 +80,8 @@ TransformerLayer::TransformerLayer(const ModelSpec& model, const LayerSpec& laye
       attention_{block.sequences,          block.sequence,           layer.attention.heads,
                  layer.attention.kv_heads, layer.attention.head_dim, layer.attention.window},
       rotary_(rotary_shape(model.rotary)),
-      layout_(layer_layout(model, layer)) {
+      layout_(layer_layout(model, layer)),
+      experts_(layer.feed_forward, layout_, activations) {
     for (const WeightForm& form : weight_forms())
         layouts_.push_back(layer_form(form.form).layout(layout_));
     if (block_.feed_forward_chunk == 0) block_.feed_forward_chunk = block_.tokens();
@@ -116,14 +117,15 @@ LayerActivations TransformerLayer::keep(Recompute recompute, Workspace& memory, 
             memory.matrix(type_, tokens, attention_.query_width() + attention_.key_width());
     kept.residual = hidden_matrix(memory, tokens);
     if (adapters != nullptr) kept.adapted = take_inputs(*adapters, memory);
+    const std::int64_t copies = tokens * copies_of_token();
     if (bits == 16) {
-        kept.gate_up = memory.matrix(type_, tokens, 2 * intermediate_);
+        kept.gate_up = memory.matrix(type_, copies, 2 * intermediate_);
         return kept;
     }
     EightBits& codes = kept.gate_up_codes;
     codes.width = intermediate_;
-    codes.codes = static_cast<std::int8_t*>(memory.take(tokens * 2 * codes.width));
-    codes.largest = static_cast<std::uint16_t*>(memory.take(tokens * 2 * codes.groups() * kBf16));
+    codes.codes = static_cast<std::int8_t*>(memory.take(copies * 2 * codes.width));
+    codes.largest = static_cast<std::uint16_t*>(memory.take(copies * 2 * codes.groups() * kBf16));
     return kept;
 }
 
@@ -169,21 +171,27 @@ template <typename Use>
 void TransformerLayer::each_chunk(const LayerActivations& a, Workspace& workspace, Use use) const {
     const std::int64_t chunk = std::min(block_.feed_forward_chunk, block_.tokens());
     const Matrix normed = hidden_matrix(workspace, chunk);
-    const Matrix product = workspace.matrix(type_, chunk, intermediate_);
-    const Matrix scratch =
-        a.gate_up.present() ? Matrix{} : workspace.matrix(type_, chunk, 2 * intermediate_);
+    // Experts take memory for the copies of their tokens.
+    const bool dense = !experts_.present();
+    const Matrix product = dense ? workspace.matrix(type_, chunk, intermediate_) : Matrix{};
+    const Matrix scratch = dense && !a.gate_up.present()
+                               ? workspace.matrix(type_, chunk, 2 * intermediate_)
+                               : Matrix{};
+    const std::int64_t copies = copies_of_token();
     for (std::int64_t begin = 0; begin < block_.tokens(); begin += chunk) {
         const std::int64_t rows = std::min(chunk, block_.tokens() - begin);
-        const auto adapted = [&](const Matrix& of) {
-            return of.present() ? of.row_range(begin, rows) : Matrix{};
+        const auto part = [&](const Matrix& of, std::int64_t first, std::int64_t count) {
+            return of.present() ? of.row_range(first, count) : Matrix{};
         };
-        use(Chunk{begin,
-                  a.residual.row_range(begin, rows),
-                  normed.row_range(0, rows),
-                  product.row_range(0, rows),
-                  scratch.present() ? scratch.row_range(0, rows) : a.gate_up.row_range(begin, rows),
-                  a.gate_up_codes.rows_from(begin),
-                  {{}, {}, adapted(a.adapted.gate_up), adapted(a.adapted.down)}});
+        use(Chunk{
+            begin,
+            a.residual.row_range(begin, rows),
+            normed.row_range(0, rows),
+            part(product, 0, rows),
+            scratch.present() ? scratch.row_range(0, rows)
+                              : part(a.gate_up, begin * copies, rows * copies),
+            a.gate_up_codes.rows_from(begin * copies),
+            {{}, {}, part(a.adapted.gate_up, begin, rows), part(a.adapted.down, begin, rows)}});
     }
 }
 
@@ -227,6 +235,10 @@ void TransformerLayer::feed_forward(const Pass& pass, const LayerActivations& a,
         const Pass& now = c.begin == 0 ? pass : later;
         kernels.rms_norm(c.normed, c.residual, pass.vector(&Of::feed_forward_norm), epsilon_,
                          pass.feed_forward_input);
+        if (experts_.present())
+            return experts_.forward(kernels, pass.weights,
+                                    {c.residual, c.normed, c.gate_up, c.codes, a.busiest},
+                                    y.row_range(c.begin, c.residual.rows), workspace);
         now.linear(c.gate_up, {c.normed, pass.feed_forward_input}, now.gate_up,
                    pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up, c.begin));
         kernels.swiglu(c.product, c.gate_up, pass.product, c.codes);
@@ -280,38 +292,48 @@ void TransformerLayer::feed_forward_backward(const Pass& pass, GradientTarget ta
     each_chunk(a, workspace, [&](const Chunk& c) {
         const Matrix dy = gradient.row_range(c.begin, c.residual.rows);
         const bool add = target.accumulate || c.begin > 0;
-        const Operand input{c.normed, pass.feed_forward_input};
-        Operand product{c.product}, gate_up{c.gate_up};
-        const ProductAdapters gate_up_adapters =
-            pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up, c.begin);
-        Workspace operands = pass.operands;
-        kernels.rms_norm(c.normed, c.residual, norm, epsilon_, input.scale);
-        if (!a.gate_up.present() && !c.codes.present())
-            pass.linear(c.gate_up, input, pass.gate_up, gate_up_adapters);
-        // Gradients overwrite gate and up, and the norm; that of the product makes room for the
-        // product again. Adapters read both in bf16, and frozen weights no codes of the product.
-        const bool writes_codes = operands.present() && !pass.adapters.present();
-        const SwigluCodes codes =
-            writes_codes ? take_swiglu_codes(operands, dy.rows, intermediate_) : SwigluCodes{};
-        LinearBackward down = pass.backward_of(
-            operands, {dy}, pass.adapters_of(kAdaptedDown, c.adapted.down, c.begin));
-        down.input(c.product, pass.down);
-        if (writes_codes) {
-            kernels.swiglu_backward_fp8(c.gate_up, c.product, codes, c.codes);
-            product.codes = {.columns = codes.product_columns, .scale = codes.product_scale};
-            gate_up.codes = {codes.gradient, codes.gradient_columns, codes.gradient_scale};
-        } else {
-            if (operands.present())
-                gate_up.scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
-            kernels.swiglu_backward(c.gate_up, c.product, c.codes, gate_up.scale);
-        }
-        down.weight(target.matrix(layout_.down), product, add);
-        LinearBackward up = pass.backward_of(operands, gate_up, gate_up_adapters);
-        up.weight(target.matrix(layout_.gate_up), input, add);
-        up.input(c.normed, pass.gate_up);
+        kernels.rms_norm(c.normed, c.residual, norm, epsilon_, pass.feed_forward_input);
+        if (experts_.present())
+            experts_.backward(kernels, pass.weights, target, add,
+                              {c.residual, c.normed, c.gate_up, c.codes}, dy, workspace);
+        else
+            dense_backward(pass, target, add, c, dy, a.gate_up.present());
         kernels.rms_norm_backward(dy, true, c.normed, c.residual, norm, epsilon_,
                                   target.vector(layout_.feed_forward_norm), add);
     });
+}
+
+void TransformerLayer::dense_backward(const Pass& pass, GradientTarget target, bool add,
+                                      const Chunk& c, Matrix dy, bool has_gate_up) const {
+    Kernels& kernels = pass.kernels;
+    const Operand input{c.normed, pass.feed_forward_input};
+    Operand product{c.product}, gate_up{c.gate_up};
+    const ProductAdapters gate_up_adapters =
+        pass.adapters_of(kAdaptedGateUp, c.adapted.gate_up, c.begin);
+    Workspace operands = pass.operands;
+    if (!has_gate_up && !c.codes.present())
+        pass.linear(c.gate_up, input, pass.gate_up, gate_up_adapters);
+    // Gradients overwrite gate and up, and the norm; that of the product makes room for the
+    // product again. Adapters read both in bf16, and frozen weights no codes of the product.
+    const bool writes_codes = operands.present() && !pass.adapters.present();
+    const SwigluCodes codes =
+        writes_codes ? take_swiglu_codes(operands, dy.rows, intermediate_) : SwigluCodes{};
+    LinearBackward down =
+        pass.backward_of(operands, {dy}, pass.adapters_of(kAdaptedDown, c.adapted.down, c.begin));
+    down.input(c.product, pass.down);
+    if (writes_codes) {
+        kernels.swiglu_backward_fp8(c.gate_up, c.product, codes, c.codes);
+        product.codes = {.columns = codes.product_columns, .scale = codes.product_scale};
+        gate_up.codes = {codes.gradient, codes.gradient_columns, codes.gradient_scale};
+    } else {
+        if (operands.present())
+            gate_up.scale = static_cast<Fp8Scale*>(operands.take(sizeof(Fp8Scale)));
+        kernels.swiglu_backward(c.gate_up, c.product, c.codes, gate_up.scale);
+    }
+    down.weight(target.matrix(layout_.down), product, add);
+    LinearBackward up = pass.backward_of(operands, gate_up, gate_up_adapters);
+    up.weight(target.matrix(layout_.gate_up), input, add);
+    up.input(c.normed, pass.gate_up);
 }
 
 void TransformerLayer::attention_backward(const Pass& pass, GradientTarget target, Matrix x,

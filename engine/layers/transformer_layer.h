@@ -1,5 +1,5 @@
 // How is a layer computed, forward and backward? Pre-norm attention and SwiGLU
-// feed-forward of Llama, Mistral, Qwen2 and Qwen3.
+// feed-forward of Llama, Mistral, Qwen2 and Qwen3, or experts (experts.h).
 //
 //   n1 = norm(x)    qkv = n1 Wqkv^T + b, q and k normed (Qwen3) and rotated    o = attention(qkv)
 //   r = x + o Wo^T  n2 = norm(r)   g = n2 Wgu^T   y = r + swiglu(g) Wd^T
@@ -7,6 +7,7 @@
 
 #include "engine/kernels/kernels.h"
 #include "engine/layers/adapters.h"
+#include "engine/layers/experts.h"
 #include "engine/layers/gradient_target.h"
 #include "engine/layers/layer_form.h"
 #include "engine/layers/layer_layout.h"
@@ -24,9 +25,11 @@ struct LayerActivations {
     Matrix attention_output;      ///< (tokens, query_width)
     float* statistics = nullptr;  ///< (heads, tokens)
     Matrix residual;              ///< (tokens, hidden)
-    Matrix gate_up;               ///< (tokens, 2 x intermediate)
+    Matrix gate_up;               ///< (tokens, 2 x intermediate), or of their copies to experts
     EightBits gate_up_codes;      ///< in place of gate_up, with 8 bits a number
     AdaptedInputs adapted;        ///< with adapters
+    /// Where forward adds the load of the busiest expert over the mean; null: nowhere.
+    double* busiest = nullptr;
 };
 
 /// One layer for one micro-batch.
@@ -70,6 +73,8 @@ class TransformerLayer {
     const LayerLayout& layout_of(const LayerWeights& weights) const {
         return layouts_[static_cast<std::size_t>(weights.form)];
     }
+    /// Rows of gate and up that a token has.
+    std::int64_t copies_of_token() const { return experts_.present() ? experts_.of_token() : 1; }
     Matrix hidden_matrix(Workspace& workspace, std::int64_t rows) const;
     /// q, k and v and attention's output, if `a` does not have them.
     void take_absent(LayerActivations& a, Workspace& workspace) const;
@@ -84,6 +89,8 @@ class TransformerLayer {
                       Workspace& workspace) const;
     void feed_forward_backward(const Pass& pass, GradientTarget target, Matrix gradient,
                                const LayerActivations& a, Workspace workspace) const;
+    void dense_backward(const Pass& pass, GradientTarget target, bool add, const Chunk& chunk,
+                        Matrix dy, bool has_gate_up) const;
     /// `normed` may be absent.
     void attention_backward(const Pass& pass, GradientTarget target, Matrix x, Matrix gradient,
                             const LayerActivations& a, Matrix normed, Workspace workspace) const;
@@ -97,6 +104,7 @@ class TransformerLayer {
     RotaryShape rotary_;
     LayerLayout layout_;
     std::vector<LayerLayout> layouts_;  ///< of each form of weights
+    Experts experts_;
 };
 
 }  // namespace sluice

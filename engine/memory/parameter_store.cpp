@@ -10,6 +10,7 @@
 #include "engine/layers/adapters.h"
 #include "sim/base/mixed_bits.h"
 #include "sim/plan/schedules/streamed_buffers.h"
+#include "sim/specs/model/model_families.h"
 
 namespace sluice {
 namespace {
@@ -68,9 +69,27 @@ void name_layer(const ModelSpec& model, int layer, Namer& namer) {
     namer.norm("self_attn.q_norm.weight", l.query_norm);
     namer.norm("self_attn.k_norm.weight", l.key_norm);
     namer.matrix("self_attn.o_proj.weight", l.output);
-    namer.rows("mlp.gate_proj.weight", l.gate_up, 0, f);
-    namer.rows("mlp.up_proj.weight", l.gate_up, f, f);
-    namer.matrix("mlp.down_proj.weight", l.down);
+    const std::int64_t experts = model.layer(layer).feed_forward.experts;
+    if (experts == 0) {
+        namer.rows("mlp.gate_proj.weight", l.gate_up, 0, f);
+        namer.rows("mlp.up_proj.weight", l.gate_up, f, f);
+        namer.matrix("mlp.down_proj.weight", l.down);
+        return;
+    }
+    const ModelFamily* const family = family_of_type(model.family);
+    const ExpertNames names = family == nullptr ? ExpertNames{} : family->experts;
+    namer.matrix(fmt::format("{}.gate.weight", names.block).c_str(), l.router);
+    const auto rows = [&](std::int64_t expert, const char* name, const TensorPlace& place,
+                          std::int64_t which, std::int64_t count) {
+        namer.rows(fmt::format("{}.experts.{}.{}.weight", names.block, expert, name).c_str(), place,
+                   which * count, count);
+    };
+    for (std::int64_t expert = 0; expert < experts; ++expert) {
+        rows(expert, names.gate, l.gate_up, 2 * expert, f);
+        rows(expert, names.up, l.gate_up, 2 * expert + 1, f);
+    }
+    for (std::int64_t expert = 0; expert < experts; ++expert)
+        rows(expert, names.down, l.down, expert, model.hidden);
 }
 
 }  // namespace
@@ -137,7 +156,7 @@ namespace {
 std::vector<DecayRange> ranges_of(const std::vector<NamedTensor>& tensors, int section,
                                   std::int64_t size, std::int64_t multiple) {
     std::vector<DecayRange> ranges;
-    std::int64_t at = 0;
+    std::int64_t at = 0;  // tensors of a section are in the order of their offsets
     const auto extend = [&](std::int64_t end, bool decay) {
         end = std::min(size, (end + multiple - 1) / multiple * multiple);
         if (end <= at) return;

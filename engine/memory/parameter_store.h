@@ -101,7 +101,7 @@ class ParameterStore {
 /// Parameters of each section, the gaps between tensors included.
 std::vector<std::int64_t> section_sizes(const ModelSpec& model, const AdapterShape& adapters = {});
 
-/// The tensors of a model in the order of its sections.
+/// The tensors of a model in the order of its sections, and in each of their offsets.
 std::vector<NamedTensor> named_tensors(const ModelSpec& model);
 /// Those of adapters in the order of their section, with the names of peft.
 std::vector<NamedTensor> adapter_tensors(const ModelSpec& model, const AdapterShape& adapters);

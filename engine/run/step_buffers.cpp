@@ -13,7 +13,8 @@ StepBuffers::StepBuffers(const ModelSpec& model, const StreamedPlan& plan, const
       homes_(plan.homes),
       shape_(plan.shape),
       hidden_(model.hidden),
-      type_(activation_type(plan)) {}
+      type_(activation_type(plan)),
+      has_experts_(has_experts(model)) {}
 
 void* StepBuffers::weight_slot(int layer) const {
     if (homes_.is_resident(layer)) return at(ids_.resident[static_cast<std::size_t>(layer)]);

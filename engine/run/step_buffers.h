@@ -61,6 +61,10 @@ class StepBuffers {
     TokenIndex token_index() const { return {at(ids_.token_index), shape_.tokens()}; }
     float* row_gradients() const { return at<float>(ids_.row_gradients); }
     StepSums* sums() const { return at<StepSums>(ids_.sums); }
+    /// Behind them; null: no layer has experts.
+    double* busiest() const {
+        return has_experts_ ? reinterpret_cast<double*>(sums() + 1) : nullptr;
+    }
 
     /// Rows of micro-batch `j` of a layer's input; of the last layer's output if layer is the
     /// number of layers.
@@ -105,6 +109,10 @@ class StepBuffers {
     std::uint16_t* host_gradients(int section) const;
     /// The device's sums when a section's gradients left.
     StepSums* host_sums(int section) const { return at<StepSums>(ids_.host.sums) + section; }
+    /// The device's, when the embedding's gradients left. Precondition: a layer has experts.
+    double* host_busiest() const {
+        return reinterpret_cast<double*>(host_sums(homes_.sections.count()));
+    }
     float* row_sums() const { return at<float>(ids_.host.row_sums); }
 
   private:
@@ -136,6 +144,7 @@ class StepBuffers {
     const StepShape& shape_;
     std::int64_t hidden_;
     DType type_;
+    bool has_experts_;
 };
 
 }  // namespace sluice

@@ -185,8 +185,10 @@ void StreamedStep::copy(const Operation& op, std::int64_t step) {
         for (const auto& [from, to] : planes_.parts().copies(op))
             device_.copy(op.lane.work, planes_.at(to), planes_.at(from), to.bytes);
     // Kernels may be adding to the sums, so that this is no plain copy.
-    if (gradients)
-        device_.copy_sums(op.lane.work, buffers_.host_sums(section_of(op)), buffers_.sums());
+    if (!gradients) return;
+    device_.copy_sums(op.lane.work, buffers_.host_sums(section_of(op)), buffers_.sums());
+    if (op.layer == kEmbeddingLayer && buffers_.busiest() != nullptr)
+        device_.copy(op.lane.work, buffers_.host_busiest(), buffers_.busiest(), kBusiest);
 }
 
 const TransformerLayer& StreamedStep::layer(int index) const {
@@ -224,11 +226,14 @@ std::vector<Documents> StreamedStep::write_documents(std::span<const std::int32_
 }
 
 void StreamedStep::forward(const Operation& op, std::int64_t j, std::int64_t step) {
-    if (op.layer == 0 && j == 0) device_.kernels().fill_zero(buffers_.sums(), sizeof(StepSums));
+    if (op.layer == 0 && j == 0)
+        device_.kernels().fill_zero(buffers_.sums(), sizeof(StepSums) + kBusiest);
+    LayerActivations keeps = kept(op, op.layer, j, step);
+    keeps.busiest = buffers_.busiest();
     layer(op.layer).forward(device_.kernels(), buffers_.weights(op.layer, j == 0),
-                            buffers_.hidden(op.layer, j), buffers_.hidden(op.layer + 1, j),
-                            kept(op, op.layer, j, step), buffers_.forward_workspace(),
-                            buffers_.layer_operands(), adapters(op.layer, j, step));
+                            buffers_.hidden(op.layer, j), buffers_.hidden(op.layer + 1, j), keeps,
+                            buffers_.forward_workspace(), buffers_.layer_operands(),
+                            adapters(op.layer, j, step));
 }
 
 const AdapterLayout* StreamedStep::adapter_layout_of(int index) const {
@@ -447,6 +452,8 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     s.outcome.loss = sums.loss;
     s.outcome.finite = still_finite(step, {sums.loss, sums.norm_square + rows_square});
     if (!s.outcome.finite) return;
+    if (buffers_.busiest() != nullptr)
+        s.outcome.busiest_expert = *buffers_.host_busiest() / static_cast<double>(routed_passes());
     s.outcome.gradient_norm = std::sqrt(std::max(0.0, sums.norm_square + rows_square));
     // Else updates may be at work.
     if (homes_.updates_after_norm() && !s.evaluates && !s.outcome.ahead)
@@ -460,6 +467,18 @@ void StreamedStep::learn_norm(std::int64_t step, double rows_square) {
     // Their states leave the device on another lane, later.
     for (int layer = 0; layer < store_.layers() && updates(step) && !s.evaluates; ++layer)
         if (homes_.is_visiting(layer)) announce(layer);
+}
+
+std::int64_t StreamedStep::routed_passes() const {
+    const std::int64_t chunks =
+        shape_.micro_batch.in_chunks()
+            ? (shape_.micro_batch.tokens() + shape_.micro_batch.feed_forward_chunk - 1) /
+                  shape_.micro_batch.feed_forward_chunk
+            : 1;
+    std::int64_t layers = 0;
+    for (int index = 0; index < store_.layers(); ++index)
+        if (model_.layer(index).feed_forward.experts > 0) ++layers;
+    return layers * chunks * shape_.micro_batches;
 }
 
 /// All parameters back to what they were, then the same step once more with known clipping.

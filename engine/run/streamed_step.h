@@ -35,6 +35,8 @@ struct StepOutcome {
     double loss = 0;           ///< mean over the targets that count; 0 if none does
     double gradient_norm = 0;  ///< before clipping
     double clip_factor = 1;
+    /// Tokens of the busiest expert over the mean, a mean over layers; 0: no layer has experts.
+    double busiest_expert = 0;
     bool redone = false;     ///< speculative clipping had guessed another factor
     bool ahead = false;      ///< updates began before the norm was known
     bool corrected = false;  ///< then it clipped, so that they were taken back and done again
@@ -122,6 +124,8 @@ class StreamedStep {
     void sum_rows_on_device(std::int64_t step);
     /// Sums the rows' gradients on the host.
     void scatter(std::int64_t step);
+    /// How often a step chooses experts.
+    std::int64_t routed_passes() const;
     /// All of the gradient is known; rows_square: of its square what the host summed.
     void learn_norm(std::int64_t step, double rows_square);
     HeadWeights head_weights() const;

@@ -66,6 +66,43 @@ void add_mistral(const ModelSpec& model, Json& config) {
     add_windows(model, model.layer(0).attention.window > 0 ? 0 : model.layer_count(), config);
 }
 
+/// Experts are layers of one kind; those without stand in a list.
+void add_qwen3_moe(const ModelSpec& model, Json& config) {
+    config["attention_bias"] = model.layer(0).attention.qkv_bias;
+    Json without = Json::array();
+    std::int64_t dense = 0;
+    FeedForwardSpec experts;
+    for (int i = 0; i < model.layer_count(); ++i) {
+        const FeedForwardSpec& f = model.layer(i).feed_forward;
+        if (f.experts > 0) {
+            experts = f;
+        } else {
+            without.push_back(i);
+            dense = f.intermediate;
+        }
+    }
+    // Without dense layers nobody reads it.
+    config["intermediate_size"] =
+        dense > 0 ? dense : experts.intermediate * experts.experts_per_token;
+    config["moe_intermediate_size"] = experts.intermediate;
+    config["num_experts"] = experts.experts;
+    config["num_experts_per_tok"] = experts.experts_per_token;
+    config["norm_topk_prob"] = experts.route_weights == RouteWeights::of_chosen;
+    config["decoder_sparse_step"] = 1;
+    config["mlp_only_layers"] = without;
+    const std::int64_t window = model.layer(0).attention.window;
+    config["use_sliding_window"] = window > 0;
+    config["sliding_window"] = window > 0 ? Json(window) : Json();
+}
+
+void add_mixtral(const ModelSpec& model, Json& config) {
+    const FeedForwardSpec& f = model.layer(0).feed_forward;
+    config["num_local_experts"] = f.experts;
+    config["num_experts_per_tok"] = f.experts_per_token;
+    const std::int64_t window = model.layer(0).attention.window;
+    config["sliding_window"] = window > 0 ? Json(window) : Json();
+}
+
 struct Family {
     const char* name;  ///< ModelSpec::family
     const char* model_type;
@@ -74,7 +111,8 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"llama", "llama", add_llama},       {"dense", "llama", add_llama},
     {"qwen2", "qwen2", add_qwen2},       {"qwen3", "qwen3", add_qwen3},
-    {"mistral", "mistral", add_mistral},
+    {"mistral", "mistral", add_mistral}, {"qwen3_moe", "qwen3_moe", add_qwen3_moe},
+    {"mixtral", "mixtral", add_mixtral},
 };
 
 const Family& family_of(const ModelSpec& model) {

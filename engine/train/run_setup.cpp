@@ -43,6 +43,16 @@ void refuse_bytes(const TokenSource& tokens, const TrainSettings& settings) {
 std::int64_t check_inputs(const ModelSpec& model, const TrainingSpec& training,
                           const TrainSettings& settings, bool resumed) {
     for (const LayerSpec& kind : model.kinds) layer_layout(model, kind);
+    if (has_experts(model) && training.adapters().has(kGateUp | kDown))
+        throw InputError(
+            fmt::format("--adapter-rank is {}, but {} has experts, for which sluice-train has no "
+                        "adapters; give --adapter-targets q,k,v,o",
+                        training.adapter_rank, model.name));
+    if (has_experts(model) && training.frozen_weights != Form::bf16)
+        throw InputError(
+            fmt::format("--frozen-weights is given, but {} has experts, whose weights "
+                        "are in bf16 alone; leave it out",
+                        model.name));
     const auto opened = [&](const std::vector<std::string>& data) {
         TokenSource tokens = open_tokens(data, model.vocabulary, training.within_documents());
         refuse_bytes(tokens, settings);
@@ -126,6 +136,15 @@ void check_documents(const ModelSpec& model, const TrainingSpec& training,
                 fmt::format("model: head_dim is {}, expected a multiple of 16 for --attend-within "
                             "document on a GPU; choose another model, or give sequence",
                             kind.attention.head_dim));
+}
+
+void check_experts(const ModelSpec& model, const DeviceFacts& device) {
+    if (!has_experts(model) || !device.is_gpu || device.has_expert_products) return;
+    throw InputError(
+        fmt::format("model: {} has experts, but {} has no products for them: NVIDIA's GPUs of "
+                    "compute capability 9 and 10 have (H100, H200, B200); choose another model or "
+                    "GPU",
+                    model.name, device.name));
 }
 
 MachineSpec machine_of_run(const TrainSettings& settings, const HostFacts& host,

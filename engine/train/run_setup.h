@@ -41,6 +41,7 @@ void check_fp8(const TrainingSpec& training, const DeviceFacts& device);
 
 /// Throws InputError if attention shall stay within documents on a GPU that cannot, or not with the
 /// model's heads.
+void check_experts(const ModelSpec& model, const DeviceFacts& device);
 void check_documents(const ModelSpec& model, const TrainingSpec& training,
                      const DeviceFacts& device);
 

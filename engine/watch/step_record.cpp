@@ -51,6 +51,10 @@ const std::vector<RecordedNumber>& recorded_numbers() {
         {"gradient_norm", "optimizer/gradient_norm",
          [](R r) { return Json(r.outcome.gradient_norm); }},
         {"clip_factor", "optimizer/clip_factor", [](R r) { return Json(r.outcome.clip_factor); }},
+        {"busiest_expert", "experts/busiest",
+         [](R r) {
+             return r.outcome.busiest_expert > 0 ? Json(r.outcome.busiest_expert) : Json();
+         }},
         {"redone", "", [](R r) { return Json(r.outcome.redone); }},
         {"ahead", "", [](R r) { return r.outcome.ahead ? Json(true) : Json(); }},
         {"corrected", "", [](R r) { return r.outcome.corrected ? Json(true) : Json(); }},

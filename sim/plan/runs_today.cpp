@@ -17,7 +17,7 @@ std::string why_not(const Program& program, const TrainingSpec& training, const 
                            fmt::join(program.gpu_makers, " and "));
     std::string lacks = program.lacks == nullptr ? "" : program.lacks(model, maker);
     if (lacks.empty() && program.lacks_setting != nullptr)
-        lacks = program.lacks_setting(training, machine);
+        lacks = program.lacks_setting(training, model, machine);
     return lacks.empty() ? "" : fmt::format("{} has no {}", program.name, lacks);
 }
 
@@ -36,11 +36,22 @@ RunsToday runs_today(Schedule schedule, const ModelSpec& model, const MachineSpe
     return runs_today(training, model, machine);
 }
 
-std::string setting_missing_in_trainer(const TrainingSpec& training, const MachineSpec& machine) {
+std::string setting_missing_in_trainer(const TrainingSpec& training, const ModelSpec& model,
+                                       const MachineSpec& machine) {
+    if (has_experts(model) && training.adapters().has(kGateUp | kDown))
+        return "adapters of experts";
+    if (has_experts(model) && training.frozen_weights != Form::bf16)
+        return "frozen experts in a form other than bf16";
     const std::string& capability = machine.gpu_compute_capability;
+    if (has_experts(model) && !capability.empty() && !multiplies_experts(capability))
+        return fmt::format("experts on GPUs of compute capability {}", capability);
     if (training.within_documents() && !capability.empty() && !attends_within_documents(capability))
         return fmt::format("--attend-within document on GPUs of compute capability {}", capability);
     return "";
+}
+
+bool multiplies_experts(std::string_view compute_capability) {
+    return compute_capability.starts_with("9.") || compute_capability.starts_with("10.");
 }
 
 bool attends_within_documents(std::string_view compute_capability) {
@@ -60,7 +71,13 @@ std::string missing_in_trainer(const ModelSpec& model, const LayerSpec& layer) {
     if (a.output_bias) return "bias on the attention output";
     if (a.sinks) return "attention sinks";
     if (a.latent) return "latent attention";
-    return f.experts > 0 ? "mixture of experts" : "";
+    if (f.experts == 0) return "";
+    if (f.shared_intermediate > 0) return "experts that all tokens share";
+    if (f.router_bias) return "bias of the router";
+    // Their products copy whole packets of 16 bytes.
+    if (f.intermediate % 8 != 0 || model.hidden % 8 != 0)
+        return "experts of a width that is no multiple of 8";
+    return "";
 }
 
 std::string missing_in_trainer(const ModelSpec& model, std::string_view) {

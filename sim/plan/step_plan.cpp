@@ -79,9 +79,7 @@ std::optional<Refusal> model_refusal(const ModelSpec& model, const TrainingSpec&
     if (model.learned_positions > 0 && t.sequence > model.learned_positions)
         return refused(t, "seq", ", expected at most the {} learned positions of {}",
                        model.learned_positions, model.name);
-    if (t.compute == Compute::fp8 && std::ranges::any_of(model.kinds, [](const LayerSpec& kind) {
-            return kind.feed_forward.experts > 0;
-        }))
+    if (t.compute == Compute::fp8 && has_experts(model))
         return refused(t, "compute",
                        ", but {} has experts, whose products are in bf16 alone; give bf16",
                        model.name);

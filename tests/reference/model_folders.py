@@ -63,6 +63,32 @@ MODELS = {
     "qwen3-odd": ("Qwen3", dict(ODD, tie_word_embeddings=True)),
     "llama": ("Llama", dict(TINY, rope_parameters=LLAMA3_ROPE)),
     "mistral": ("Mistral", dict(TINY, sliding_window=7)),
+    # The middle layer has no experts.
+    "qwen3-moe": (
+        "Qwen3Moe",
+        dict(
+            TINY,
+            num_experts=6,
+            num_experts_per_tok=2,
+            moe_intermediate_size=24,
+            norm_topk_prob=True,
+            mlp_only_layers=[1],
+        ),
+    ),
+    # Weights are of all experts, and most experts have few tokens.
+    "qwen3-moe-many": (
+        "Qwen3Moe",
+        dict(TINY, num_experts=40, num_experts_per_tok=3, moe_intermediate_size=8),
+    ),
+    "mixtral": (
+        "Mixtral",
+        dict(TINY, intermediate_size=48, num_local_experts=4, sliding_window=7),
+    ),
+    # All tokens go to all experts, so that rounding chooses none.
+    "mixtral-both": (
+        "Mixtral",
+        dict(TINY, intermediate_size=48, num_local_experts=2, sliding_window=None),
+    ),
 }
 
 
@@ -82,7 +108,7 @@ def random_model(name, seed=1):
         elif weight_name.endswith(".bias"):
             values = 0.2 * noise
         else:
-            values = noise / weight.shape[1] ** 0.5
+            values = noise / weight.shape[-1] ** 0.5
         weight.data.copy_(values)
     return model
 

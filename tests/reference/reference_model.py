@@ -1,4 +1,4 @@
-"""How does a model of the Llama, Mistral, Qwen2 or Qwen3 family compute its logits?
+"""How does a model of the Llama, Mistral, Mixtral, Qwen2 or Qwen3 family compute its logits?
 
 Plain PyTorch with autograd, from the shapes in config.json and tensors under their Hugging Face
 names. reference_model_test.py holds it against transformers' own classes.
@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 import torch
 from torch.nn.functional import cross_entropy, embedding, linear, silu
+
+# The name of a feed-forward with experts, and its families' names of gate, up and down.
+EXPERT_NAMES = {
+    "mlp": ("gate_proj", "up_proj", "down_proj"),
+    "block_sparse_moe": ("w1", "w3", "w2"),
+}
 
 # Tensors here are so small that a second thread only waits.
 torch.set_num_threads(1)
@@ -30,6 +36,9 @@ class ModelShape:
     rotary: dict  # rope_theta, and the fields of Llama 3's scaling where there is one
     head_norm: bool  # queries and keys are normed (Qwen3)
     tied: bool
+    experts: int = 0
+    experts_of_token: int = 0
+    weights_of_chosen: bool = True  # softmax over the chosen experts alone, not over all
 
 
 def read_shape(folder):
@@ -38,7 +47,7 @@ def read_shape(folder):
     family = config["model_type"]
     layers = config["num_hidden_layers"]
     window = config.get("sliding_window") or 0
-    usual = "sliding_attention" if family == "mistral" else "full_attention"
+    usual = "sliding_attention" if family in ("mistral", "mixtral") else "full_attention"
     types = config.get("layer_types") or [usual] * layers
     if family == "qwen2" and config["use_sliding_window"] and "layer_types" not in config:
         full = min(layers, config["max_window_layers"])
@@ -53,8 +62,11 @@ def read_shape(folder):
         windows=tuple(window if one == "sliding_attention" else 0 for one in types),
         epsilon=config["rms_norm_eps"],
         rotary={"rope_theta": config.get("rope_theta"), **rotary},
-        head_norm=family == "qwen3",
+        head_norm=family in ("qwen3", "qwen3_moe"),
         tied=config["tie_word_embeddings"],
+        experts=config.get("num_experts") or config.get("num_local_experts") or 0,
+        experts_of_token=config.get("num_experts_per_tok", 0),
+        weights_of_chosen=config.get("norm_topk_prob", True),
     )
 
 
@@ -124,9 +136,29 @@ class ReferenceModel:
         attended = kept(self._attention(w, window, normed))
         residual = kept(x + linear(attended, w["self_attn.o_proj.weight"]))
         normed = kept(_rms_norm(residual, w["post_attention_layernorm.weight"], epsilon))
+        for block, names in EXPERT_NAMES.items():
+            if block + ".gate.weight" in w:
+                return kept(residual + self._experts(w, block, names, normed))
         gate = kept(linear(normed, w["mlp.gate_proj.weight"]))
         up = kept(linear(normed, w["mlp.up_proj.weight"]))
         return kept(residual + linear(kept(silu(gate) * up), w["mlp.down_proj.weight"]))
+
+    def _experts(self, w, block, names, normed):
+        """The sum of the chosen experts' outputs. The router's logits stay in the type of weights."""
+        logits = linear(normed, w[block + ".gate.weight"])
+        best, chosen = logits.topk(self.shape.experts_of_token, -1)
+        all_weights = logits.softmax(-1).gather(-1, chosen)
+        weights = best.softmax(-1) if self.shape.weights_of_chosen else all_weights
+        total = torch.zeros_like(normed)
+        for expert in range(logits.shape[-1]):
+            gate, up, down = (w[f"{block}.experts.{expert}.{name}.weight"] for name in names)
+            token, which = torch.where((chosen == expert).flatten(0, 1))
+            x = normed.flatten(0, 1)[token]
+            product = silu(self.kept(linear(x, gate))) * self.kept(linear(x, up))
+            weight = weights.flatten(0, 1)[token, which].unsqueeze(-1)
+            out = self.kept(linear(self.kept(weight * product), down))
+            total = total.flatten(0, 1).index_add(0, token, out).view_as(normed)
+        return total
 
     def _attention(self, w, window, x):
         s = self.shape

@@ -10,6 +10,8 @@ import numpy
 import torch
 from safetensors.torch import load_file
 
+from reference_model import EXPERT_NAMES
+
 PROGRAM = os.environ["SLUICE_TRAIN"]
 
 
@@ -152,6 +154,13 @@ def _section_groups(shape):
         ["mlp.gate_proj.weight", "mlp.up_proj.weight"],
         ["mlp.down_proj.weight"],
     ]
+    for block, (gate, up, down) in EXPERT_NAMES.items():
+        experts = [f"{block}.experts.{i}." for i in range(shape.experts)]
+        layer += [
+            [block + ".gate.weight"],
+            [e + name + ".weight" for e in experts for name in (gate, up)],
+            [e + down + ".weight" for e in experts],
+        ]
     for index in range(len(shape.windows)):
         yield [[f"model.layers.{index}.{name}" for name in group] for group in layer]
     yield [["lm_head.weight"], ["model.norm.weight"]]

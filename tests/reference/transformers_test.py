@@ -13,7 +13,17 @@ from model_folders import TINY, save_model
 from reference_model import read_shape
 from sluice_train import checkpoint_folder, train, write_tokens
 
-MODELS = ("qwen2-tied", "qwen2-window", "qwen3", "qwen3-listed", "llama", "mistral")
+MODELS = (
+    "qwen2-tied",
+    "qwen2-window",
+    "qwen3",
+    "qwen3-listed",
+    "llama",
+    "mistral",
+    "qwen3-moe",
+    "qwen3-moe-many",
+    "mixtral",
+)
 STEPS = 4
 SEQ = 40
 # fp32 rounds to 6e-8; the loss is a mean of 160 tokens' over three layers.

@@ -68,6 +68,20 @@ class CudaKernels final : public Kernels {
     /// Leaves gate_up and dproduct as they are.
     void swiglu_backward_fp8(Matrix gate_up, Matrix dproduct, const SwigluCodes& out,
                              EightBits codes = {}) override;
+    /// At most 512 experts, and 32 of a token.
+    void route(const ExpertRoutes& out, Matrix logits, RouteWeights weights,
+               double* busiest) override;
+    void route_backward(Matrix dlogits, Matrix logits, const ExpertRoutes& routes,
+                        const float* dweights, RouteWeights weights) override;
+    void copy_to_experts(Matrix copies, Matrix in, const ExpertRoutes& routes) override;
+    void sum_of_experts(Matrix y, Matrix addend, Matrix copies,
+                        const ExpertRoutes& routes) override;
+    /// By libtorch, which allocates some MB for sizes and addresses. On Hopper and later.
+    void expert_products(const ExpertProducts& products, const ExpertRoutes& routes) override;
+    void expert_swiglu(Matrix product, Matrix gate_up, const ExpertRoutes& routes,
+                       EightBits codes = {}) override;
+    void expert_swiglu_backward(Matrix gate_up, Matrix dproduct, const ExpertRoutes& routes,
+                                float* dweights, EightBits codes = {}) override;
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override;
     /// A target beyond the vocabulary makes the loss and its row NaN.
     void cross_entropy(Matrix logits, const std::int32_t* targets, float scale,

@@ -231,10 +231,12 @@ class Llmq : public MicroBatchStep {
     OperationId table_free_ = -1, first_in_ = -1;
 };
 
-/// Llama and Qwen2 models: no norms of heads either.
+/// Dense Llama and Qwen2 models: no norms of heads either.
 std::string lacks(const ModelSpec& model, std::string_view maker) {
-    for (const LayerSpec& layer : model.kinds)
+    for (const LayerSpec& layer : model.kinds) {
         if (layer.attention.qk_norm) return "norms of queries and keys";
+        if (layer.feed_forward.experts > 0) return "mixture of experts";
+    }
     return missing_in_trainer(model, maker);
 }
 

@@ -171,7 +171,8 @@ class StreamedDeclaration {
         if (t_.within_documents())
             host().documents = build_.pinned("documents", kPinned, document_bytes());
         host().sums = build_.pinned("loss and norm with gradients", kPinned,
-                                    static_cast<double>(homes_.sections.count() * kStepSums));
+                                    static_cast<double>(homes_.sections.count() * kStepSums +
+                                                        (has_experts(model_) ? kBusiest : 0)));
         const auto inputs = layers_with([&](int layer) { return homes_.input_leaves(layer); });
         host().checkpoints = build_.pinned("checkpoints", Kind::checkpoints,
                                            static_cast<double>(inputs) * batch, inputs);
@@ -371,6 +372,14 @@ class StreamedDeclaration {
                          (a.backward_feed_forward - there.in_place) * feed_forward_tokens()});
     }
 
+    /// Gradients of all gates and ups of experts, before these are added to their sums.
+    double rounded_bytes(int layer) const {
+        const FeedForwardSpec& f = model_.layer(layer).feed_forward;
+        if (f.experts == 0 || !sums_gradients(t_)) return 0;
+        return hidden_bytes(model_) * static_cast<double>(f.experts * f.projections()) *
+               static_cast<double>(f.intermediate) / homes_.activation_scale();
+    }
+
     void declare_workspaces() {
         double forward = 0, backward = 0;
         for (int layer = 0; layer < model_.layer_count(); ++layer) {
@@ -378,7 +387,7 @@ class StreamedDeclaration {
             forward = std::max({forward, a.forward_attention * micro_batch_tokens(t_),
                                 a.residual * micro_batch_tokens(t_) +
                                     a.forward_feed_forward * feed_forward_tokens()});
-            backward = std::max(backward, backward_bytes(layer));
+            backward = std::max(backward, backward_bytes(layer) + rounded_bytes(layer));
         }
         // Layers compute inputs again in the memory of backward.
         if (t_.saves_half()) backward = std::max(backward, forward);

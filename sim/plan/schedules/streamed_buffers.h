@@ -91,6 +91,8 @@ struct StreamedBuffers {
 
 /// Loss and square of the norm.
 inline constexpr Bytes kStepSums = 16;
+/// Behind them, of a model with experts: the load of the busiest one over the mean, added up.
+inline constexpr Bytes kBusiest = 8;
 
 StreamedBuffers declare_streamed_memory(const ModelSpec& model, const MachineSpec& machine,
                                         const TrainingSpec& training, const Placement& placement,

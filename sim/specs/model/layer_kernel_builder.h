@@ -20,7 +20,7 @@ class LayerKernels {
                  KernelStyle style, const ProductPrecision& precision, bool sums_gradients = false,
                  const AdapterShape& adapters = {}, bool computed_again = false)
         : products_(precision, sums_gradients, adapters.present(),
-                    adapters.present() && style == KernelStyle::fused),
+                    adapters.present() && style == KernelStyle::fused, style == KernelStyle::fused),
           style_(style),
           adapters_(adapters),
           computed_again_(computed_again),
@@ -51,7 +51,7 @@ class LayerKernels {
         if (!attention_adds_residual_) residual();
     }
     void feed_forward_residual() {
-        if (!feed_forward_adds_residual_) residual();
+        if (!feed_forward_adds_residual_ && !fused_experts()) residual();
     }
 
     void projections() {
@@ -127,15 +127,19 @@ class LayerKernels {
             linear(feed_forward_adds_residual_ ? with_addend(product) : product, kDown,
                    Known::largest);
         });
+        if (with_down && fused_experts()) sum_of_experts(2);
     }
     /// Experts get their tokens again, each copy read once and written once.
     void restore_feed_forward() {
-        if (f_.experts > 0) {
+        if (fused_experts()) {
+            route();
+        } else if (f_.experts > 0) {
             add(memory_bound("permute tokens",
                              2.0 * kBf16 * product(tokens_ * f_.experts_per_token, hidden_)));
         }
     }
     void feed_forward_backward() {
+        if (fused_experts()) copy_to_experts();
         each_block([&](const char*, const char*, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
             linear_backward({rows, hidden_, width, 1, count}, kDown, Known::nothing, Known::codes,
@@ -152,7 +156,9 @@ class LayerKernels {
         if (f_.experts > 0)
             linear_backward({tokens_, f_.experts, hidden_}, kAllTargets, Known::nothing,
                             Known::nothing);
-        route_traffic();
+        if (!fused_experts()) return route_traffic();
+        add(memory_bound("route backward", (2.0 * kFp32 + kBf16) * product(tokens_, f_.experts)));
+        sum_of_experts(1);
     }
     std::int64_t norms() const { return layer_.norms; }
 
@@ -279,7 +285,27 @@ class LayerKernels {
         if (f_.experts == 0) return;
         if (experts_in_turn_) return append_experts_forward(kernels_, experts());
         add(gemm("router", GemmRole::forward, tokens_, f_.experts, hidden_));
-        route_traffic();
+        if (!fused_experts()) return route_traffic();
+        // Logits are cleared, added to and read in fp32; of a copy four numbers are written and
+        // its expert is read twice.
+        constexpr std::int64_t kLogits = 4, kCopies = 6, kLaunches = 5;
+        add(memory_bound("route",
+                         kFp32 * (kLogits * product(tokens_, f_.experts) +
+                                  kCopies * product(tokens_, f_.experts_per_token)),
+                         kLaunches));
+        copy_to_experts();
+    }
+    /// The trainer's own kernels, not a module of PyTorch.
+    bool fused_experts() const { return style_ == KernelStyle::fused && f_.experts > 0; }
+    /// A token's row is read once and written to each of its copies.
+    void copy_to_experts() {
+        add(memory_bound("copies to experts",
+                         kBf16 * product(tokens_ * (1 + f_.experts_per_token), hidden_)));
+    }
+    /// Its copies are read; the sum is written, and with a residual it is read.
+    void sum_of_experts(std::int64_t others) {
+        add(memory_bound("sum of experts",
+                         kBf16 * product(tokens_ * (others + f_.experts_per_token), hidden_)));
     }
     /// Tokens are permuted to their experts and back: each copy is read once and written once,
     /// twice.

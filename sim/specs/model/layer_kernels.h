@@ -66,7 +66,8 @@ KernelList forward_kernels(const ModelSpec& model, const LayerSpec& layer, Token
 /// Recomputation before backward: all of forward except the down projection, less what `recompute`
 /// kept. With a feed-forward in chunks the normed input is restored twice, as backward keeps it no
 /// longer than needed. With `none`, elementwise kernels still restore both normed inputs and, for
-/// experts, their copies of the tokens. Backward itself restores the activation's product.
+/// experts, the router's choice and their copies of the tokens. Backward itself restores the
+/// activation's product.
 KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, TokenBlock block,
                              Recompute recompute, const ProductPrecision& precision = {},
                              const AdapterShape& adapters = {});

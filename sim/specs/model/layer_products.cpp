@@ -40,13 +40,19 @@ void ProductKernels::backward(KernelList& out, const Kernel& product, Known dy, 
     const Kernel plain_input = gemm("input gradient", GemmRole::input_gradient, m, k, n, count);
     const Kernel input = adds_ && adapted ? with_addend(plain_input) : plain_input;
     const Kernel plain = gemm("weight gradient", GemmRole::weight_gradient, n, k, m, count);
-    const Kernel weights = sums_gradients_ ? with_addend(plain) : plain;
+    const bool apart = rounded_ && count > 1;
+    const Kernel weights = sums_gradients_ && !apart ? with_addend(plain) : plain;
     cast(out, m, n, count, frozen_ ? 1 : 2, dy);
     if (!frozen_) cast(out, m, k, count, 1, x);
     cast_weight(out, product);
     transpose_weight(out, product);
     out.push_back(fp8() ? in_fp8(input) : input);
-    if (!frozen_) out.push_back(fp8() ? in_fp8(weights) : weights);
+    if (frozen_) return;
+    out.push_back(fp8() ? in_fp8(weights) : weights);
+    if (sums_gradients_ && apart)
+        out.push_back(memory_bound(
+            "gradient sums",
+            (kBf16 + 2.0 * kFp32) * static_cast<double>(n * count) * static_cast<double>(k)));
 }
 
 Kernel ProductKernels::swiglu_backward(std::int64_t rows, std::int64_t width) const {

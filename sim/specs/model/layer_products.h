@@ -13,8 +13,14 @@ class ProductKernels {
   public:
     /// `frozen` weights have no gradients. Where these have adapters, input gradients `add` to
     /// those of adapters.
-    ProductKernels(const ProductPrecision& precision, bool sums_gradients, bool frozen, bool add)
-        : precision_(precision), sums_gradients_(sums_gradients), frozen_(frozen), adds_(add) {}
+    /// Weight gradients of experts that are `rounded` are added to sums by a kernel of their own.
+    ProductKernels(const ProductPrecision& precision, bool sums_gradients, bool frozen, bool add,
+                   bool rounded)
+        : precision_(precision),
+          sums_gradients_(sums_gradients),
+          frozen_(frozen),
+          adds_(add),
+          rounded_(rounded) {}
     bool fp8() const { return precision_.compute == Compute::fp8; }
 
     /// y = x W^T, (m, n) = (m, k) (k, n).
@@ -36,7 +42,7 @@ class ProductKernels {
     void transpose_weight(KernelList& out, const Kernel& product) const;
 
     ProductPrecision precision_;
-    bool sums_gradients_, frozen_, adds_;
+    bool sums_gradients_, frozen_, adds_, rounded_;
 };
 
 }  // namespace sluice

@@ -156,10 +156,19 @@ void read_experts(const JsonObject& config, FeedForwardSpec& f, std::string_view
     f.experts_per_token = config.integer("num_experts_per_tok", 1, f.experts);
 }
 
+/// Losses and noise of the router that only some configs ask for.
+void read_router(const JsonObject& config, ModelSpec& model) {
+    if (config.boolean_or("output_router_logits", false))
+        model.not_trained = "auxiliary loss of the router (output_router_logits)";
+    if (config.number_or_none("router_jitter_noise", 0, 1).value_or(0) > 0)
+        model.not_trained = "noise of the router (router_jitter_noise)";
+}
+
 void read_mixtral(const JsonObject& config, ModelSpec& model) {
     LayerSpec layer = dense_layer(config, model);
     layer.attention.window = read_window(config);
     read_experts(config, layer.feed_forward, "num_local_experts");
+    read_router(config, model);
     append_alike(config, model, layer);
 }
 
@@ -171,7 +180,12 @@ void read_qwen3_moe(const JsonObject& config, ModelSpec& model) {
     refuse_other_types(config, dense.attention);
     LayerSpec sparse = dense;
     sparse.feed_forward.intermediate = config.integer("moe_intermediate_size", 1, kWidest);
-    read_experts(config, sparse.feed_forward, "num_experts");
+    // transformers 5 writes the second name.
+    read_experts(config, sparse.feed_forward,
+                 config.has("num_experts") ? "num_experts" : "num_local_experts");
+    read_router(config, model);
+    if (!config.boolean_or("norm_topk_prob", false))
+        sparse.feed_forward.route_weights = RouteWeights::of_all;
     const std::int64_t sparse_every = config.integer_or("decoder_sparse_step", 1, 1, kMostLayers);
     std::vector<std::int64_t> dense_layers;
     if (config.has("mlp_only_layers"))
@@ -250,8 +264,12 @@ constexpr std::array kFamilies = {
                                 "max_position_embeddings": 131072})",
                 .has_own_layers = true},
     ModelFamily{"gpt2", "GPT2LMHeadModel", read_gpt2},
-    ModelFamily{"mixtral", "MixtralForCausalLM", read_mixtral, R"({"num_key_value_heads": 8})",
-                true},
+    ModelFamily{.model_type = "mixtral",
+                .architecture = "MixtralForCausalLM",
+                .read = read_mixtral,
+                .defaults = R"({"num_key_value_heads": 8})",
+                .has_experts = true,
+                .experts = {"block_sparse_moe", "w1", "w3", "w2"}},
     ModelFamily{"qwen3_moe", "Qwen3MoeForCausalLM", read_qwen3_moe,
                 R"({"num_key_value_heads": 4, "sliding_window": 4096})", true},
     ModelFamily{"gpt_oss", "GptOssForCausalLM", read_gpt_oss,

@@ -10,6 +10,12 @@ namespace sluice {
 
 class JsonObject;
 
+/// The names that transformers has for the feed-forward of a layer with experts, and its tensors.
+struct ExpertNames {
+    const char* block = "mlp";
+    const char *gate = "gate_proj", *up = "up_proj", *down = "down_proj";
+};
+
 struct ModelFamily {
     std::string_view model_type;
     /// Its language model in transformers; other classes of the type have other tensors.
@@ -22,6 +28,7 @@ struct ModelFamily {
     const char* defaults = "{}";
     bool has_experts = false;
     bool has_own_layers = false;  ///< whose numbers the trainer does not have, at any config
+    ExpertNames experts = {};
 };
 
 /// In the order of display.

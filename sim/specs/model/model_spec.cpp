@@ -136,6 +136,11 @@ std::int64_t active_parameters(const ModelSpec& model) {
            sum_over_layers(model, &active_layer_parameters);
 }
 
+bool has_experts(const ModelSpec& model) {
+    return std::ranges::any_of(model.kinds,
+                               [](const LayerSpec& kind) { return kind.feed_forward.experts > 0; });
+}
+
 void refuse_uncountable(const ModelSpec& model, const std::string& where) {
     constexpr double kMost = 1e15;
     std::vector<double> of_kind;
@@ -182,8 +187,15 @@ namespace {
 
 /// The feed-forward's products, in bytes per token.
 struct FeedForwardBytes {
-    double width, gate_up, permuted;
+    double width, gate_up, permuted, routing;
 };
+
+/// The router's logits in fp32 with their gradient, and a token's choice: for each of its experts
+/// five numbers of 4 bytes.
+double routing_bytes(const FeedForwardSpec& f) {
+    constexpr std::int64_t kLogit = kFp32 + kBf16, kChoice = 5 * 4;
+    return static_cast<double>(f.experts * kLogit + f.experts_per_token * kChoice);
+}
 
 FeedForwardBytes feed_forward_bytes(const FeedForwardSpec& f, double hidden) {
     const bool sparse = f.experts > 0;
@@ -192,7 +204,8 @@ FeedForwardBytes feed_forward_bytes(const FeedForwardSpec& f, double hidden) {
     // Every token is copied to each of its experts.
     const double copies = sparse ? static_cast<double>(f.experts_per_token) : 0;
     return {static_cast<double>(width * kBf16),
-            static_cast<double>(width * f.projections() * kBf16), copies * hidden};
+            static_cast<double>(width * f.projections() * kBf16), copies * hidden,
+            sparse ? routing_bytes(f) : 0};
 }
 
 /// Gate and up as bytes, and a bf16 for each group of a row.
@@ -237,10 +250,11 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     bytes.gate_up = f.gate_up;
     bytes.gate_up_8_bit = eight_bit_bytes(layer.feed_forward);
     bytes.forward_attention = 2 * hidden + qkv + bytes.attention_output;
-    // Normed input, tokens copied to their experts and back, gate and up, their product. Backward
-    // overwrites the normed input, gate, up and the product by their gradients.
-    bytes.forward_feed_forward = hidden + 2 * f.permuted + f.gate_up + f.width;
-    bytes.backward_feed_forward = bytes.forward_feed_forward + half_output;
+    // Normed input, tokens copied to their experts, gate and up, their product. Their results
+    // replace these copies. Backward overwrites the normed input, gate, up and the product by
+    // their gradients, and needs copies of the output's gradient, too.
+    bytes.forward_feed_forward = hidden + f.permuted + f.gate_up + f.width + f.routing;
+    bytes.backward_feed_forward = bytes.forward_feed_forward + f.permuted + half_output;
     // In addition to the tensors that could be kept: the normed input. Its gradient replaces the
     // residual.
     bytes.backward_attention = bytes.attention_kept + hidden;

@@ -36,6 +36,10 @@ struct AttentionSpec {
     bool operator==(const AttentionSpec&) const = default;
 };
 
+/// An expert's output counts by the softmax of the router's logits over all experts, or over those
+/// that the token goes to.
+enum class RouteWeights : std::uint8_t { of_all, of_chosen };
+
 /// Feed-forward part of one layer: dense (experts == 0) or a mixture of experts.
 struct FeedForwardSpec {
     std::int64_t intermediate = 0;  ///< of one expert, if there are experts
@@ -45,6 +49,7 @@ struct FeedForwardSpec {
     std::int64_t experts_per_token = 0;
     std::int64_t shared_intermediate = 0;  ///< width of the experts that every token passes
     bool router_bias = false;
+    RouteWeights route_weights = RouteWeights::of_chosen;
 
     std::int64_t projections() const { return gated ? 2 : 1; }
     bool operator==(const FeedForwardSpec&) const = default;
@@ -123,6 +128,9 @@ std::int64_t active_parameters(const ModelSpec& model);
 /// Throws InputError if the parameters or their bytes do not fit 64 bits; `where` names the model.
 void refuse_uncountable(const ModelSpec& model, const std::string& where);
 
+/// In at least one layer.
+bool has_experts(const ModelSpec& model);
+
 /// Adds a layer of this kind, `count` times.
 void append_layers(ModelSpec& model, const LayerSpec& layer, std::int64_t count);
 /// Keeps the first `count` layers; throws InputError unless 1 <= count <= layer_count().
@@ -147,6 +155,7 @@ struct ActivationBytes {
     /// The tensor between the halves.
     double residual = 0;
     /// Largest total in each half of forward; for the feed-forward in addition to the residual.
+    /// Experts need those of the router, too.
     double forward_attention = 0;
     double forward_feed_forward = 0;
     /// Largest totals in recomputation and backward. They include kept tensors: a schedule that

@@ -39,7 +39,7 @@ struct Program {
     /// ""; null: it trains all models.
     std::string (*lacks)(const ModelSpec& model, std::string_view gpu_maker) = nullptr;
     /// The same of the settings ("weights streamed in FP8").
-    std::string (*lacks_setting)(const TrainingSpec& training,
+    std::string (*lacks_setting)(const TrainingSpec& training, const ModelSpec& model,
                                  const MachineSpec& machine) = nullptr;
     const char* source;
     const char* date;  ///< on which the source was read

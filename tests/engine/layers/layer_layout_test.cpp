@@ -24,7 +24,14 @@ struct RefusedLayer {
 };
 
 const std::vector<RefusedLayer> kRefusals = {
-    {[](ModelSpec&, LayerSpec& l) { l.feed_forward.experts = 8; }, "mixture of experts"},
+    {[](ModelSpec&, LayerSpec& l) {
+         l.feed_forward.experts = 8, l.feed_forward.intermediate = 100;
+     },
+     "experts of a width that is no multiple of 8"},
+    {[](ModelSpec&, LayerSpec& l) {
+         l.feed_forward.experts = 8, l.feed_forward.shared_intermediate = 8;
+     },
+     "experts that all tokens share"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.latent = true; }, "latent attention"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.sinks = true; }, "attention sinks"},
     {[](ModelSpec&, LayerSpec& l) { l.attention.output_bias = true; }, "attention output"},
@@ -41,9 +48,9 @@ const std::vector<RefusedLayer> kRefusals = {
 };
 
 std::vector<TensorPlace> places_in_order(const LayerLayout& l) {
-    std::vector<TensorPlace> places = {l.input_norm, l.feed_forward_norm, l.qkv,
-                                       l.qkv_bias,   l.query_norm,        l.key_norm,
-                                       l.output,     l.gate_up,           l.down};
+    std::vector<TensorPlace> places = {
+        l.input_norm, l.feed_forward_norm, l.qkv, l.qkv_bias, l.query_norm, l.key_norm, l.output,
+        l.router,     l.gate_up,           l.down};
     std::erase_if(places, [](const TensorPlace& place) { return place.rows == 0; });
     return places;
 }
@@ -83,7 +90,7 @@ TEST_CASE("layer layout: what the trainer has no layer for is refused in one sen
             CHECK_THAT(text, ContainsSubstring(refusal.what));
             CHECK_THAT(text, ContainsSubstring("--model mine"));
             CHECK_THAT(text, ContainsSubstring("model_type " + model.family));
-            CHECK_THAT(text, ContainsSubstring("qwen2, qwen3, llama and mistral"));
+            CHECK_THAT(text, ContainsSubstring("llama, mistral, qwen3_moe and mixtral"));
             CHECK(std::count(text.begin(), text.end(), '\n') == 0);
         }
     }
@@ -91,7 +98,8 @@ TEST_CASE("layer layout: what the trainer has no layer for is refused in one sen
 
 TEST_CASE("layer layout: of the library, the families that it names are trained and no other",
           "[layers]") {
-    const std::vector<std::string> families = {"qwen2", "qwen3", "llama", "mistral"};
+    const std::vector<std::string> families = {"qwen2",   "qwen3",     "llama",
+                                               "mistral", "qwen3_moe", "mixtral"};
     for (const std::string& name : library_models()) {
         const ModelSpec model = read_model(name);
         CAPTURE(name, model.family);

@@ -44,6 +44,7 @@ inline NamedPlaces places_of(const LayerLayout& l) {
                        {"query_norm", l.query_norm},
                        {"key_norm", l.key_norm},
                        {"output", l.output},
+                       {"router", l.router},
                        {"gate_up", l.gate_up},
                        {"down", l.down}};
     std::erase_if(all, [](const auto& named) { return named.second.rows == 0; });
@@ -106,6 +107,31 @@ inline at::Tensor reference_attention(const AttentionSpec& a, const at::Tensor& 
     return scores.masked_fill(seen.logical_not(), -INFINITY).softmax(-1).matmul(values);
 }
 
+/// By how much each expert counts for each token: (tokens, experts).
+inline at::Tensor reference_route(const FeedForwardSpec& f, const at::Tensor& logits) {
+    const at::Tensor chosen = std::get<1>(logits.topk(f.experts_per_token, 1));
+    const at::Tensor others = at::ones_like(logits).scatter(1, chosen, 0).to(at::kBool);
+    if (f.route_weights == RouteWeights::of_all) return logits.softmax(1).masked_fill(others, 0);
+    return logits.masked_fill(others, -INFINITY).softmax(1);
+}
+
+/// The result of the feed-forward for its normed input.
+inline at::Tensor reference_feed_forward(const FeedForwardSpec& f, Leaves& w, const at::Tensor& n) {
+    const std::int64_t experts = std::max<std::int64_t>(f.experts, 1);
+    const auto gate_up = w["gate_up"].chunk(experts), down = w["down"].chunk(experts);
+    const at::Tensor counts = f.experts > 0
+                                  ? reference_route(f, n.matmul(w["router"].transpose(0, 1)))
+                                  : at::ones({n.size(0), 1}, at::kDouble);
+    at::Tensor sum = at::zeros_like(n);
+    for (std::int64_t e = 0; e < experts; ++e) {
+        const auto at = static_cast<std::size_t>(e);
+        const auto halves = n.matmul(gate_up[at].transpose(0, 1)).chunk(2, 1);
+        const at::Tensor out = (at::silu(halves[0]) * halves[1]).matmul(down[at].transpose(0, 1));
+        sum = sum + counts.narrow(1, e, 1) * out;
+    }
+    return sum;
+}
+
 /// y (tokens, hidden) of x (tokens, hidden).
 inline at::Tensor reference_layer(const ModelSpec& model, TokenBlock block, Leaves& w,
                                   const at::Tensor& x) {
@@ -126,10 +152,9 @@ inline at::Tensor reference_layer(const ModelSpec& model, TokenBlock block, Leav
             .transpose(1, 2)
             .reshape({block.tokens(), a.query_width()});
     const at::Tensor r = x + out.matmul(w["output"].transpose(0, 1));
-    const auto gate_up = reference_norm(r, w["feed_forward_norm"], model.norm_epsilon)
-                             .matmul(w["gate_up"].transpose(0, 1))
-                             .chunk(2, 1);
-    return r + (at::silu(gate_up[0]) * gate_up[1]).matmul(w["down"].transpose(0, 1));
+    return r +
+           reference_feed_forward(model.kinds.front().feed_forward, w,
+                                  reference_norm(r, w["feed_forward_norm"], model.norm_epsilon));
 }
 
 /// A model of one kind of layer and the sequences of a micro-batch.
@@ -166,6 +191,15 @@ inline LayerCase layer_case(const char* name, const char* shape, std::int64_t se
     return c;
 }
 
+inline bool has_experts(const LayerCase& c) {
+    return c.model.kinds.front().feed_forward.experts > 0;
+}
+/// Tokens go to some of the experts, which in bf16 may be others where logits are nearly equal.
+inline bool chooses_experts(const LayerCase& c) {
+    const FeedForwardSpec& f = c.model.kinds.front().feed_forward;
+    return f.experts_per_token < f.experts;
+}
+
 inline std::vector<LayerCase> layer_cases() {
     std::vector<LayerCase> all;
     all.push_back(
@@ -187,6 +221,16 @@ inline std::vector<LayerCase> layer_cases() {
         layer_case("odd", "hidden=40,heads=2,kv_heads=2,head_dim=20,intermediate=72", 1, 11));
     all.push_back(
         layer_case("one token", "hidden=64,heads=4,kv_heads=2,head_dim=16,intermediate=96", 1, 1));
+    const auto with_experts = [&](const char* name, std::int64_t experts, std::int64_t of_token,
+                                  RouteWeights weights) {
+        all.push_back(
+            layer_case(name, "hidden=64,heads=4,kv_heads=2,head_dim=16,intermediate=24", 2, 17));
+        FeedForwardSpec& f = all.back().model.kinds.front().feed_forward;
+        f.experts = experts, f.experts_per_token = of_token, f.route_weights = weights;
+    };
+    with_experts("2 of 7 experts", 7, 2, RouteWeights::of_chosen);
+    with_experts("3 of 40 experts", 40, 3, RouteWeights::of_all);
+    with_experts("all of 3 experts", 3, 3, RouteWeights::of_chosen);
     return all;
 }
 

@@ -27,9 +27,9 @@ ModelSpec one_layer(const std::string& library_name) {
     return model;
 }
 
-const std::vector<const char*> kNamedModels = {"qwen2.5-0.5b",   "qwen2.5-7b",   "qwen3-0.6b",
-                                               "qwen3-8b",       "llama-3.2-1b", "llama-3.1-8b",
-                                               "mistral-7b-v0.1"};
+const std::vector<const char*> kNamedModels = {
+    "qwen2.5-0.5b", "qwen2.5-7b",      "qwen3-0.6b",    "qwen3-8b",         "llama-3.2-1b",
+    "llama-3.1-8b", "mistral-7b-v0.1", "qwen3-30b-a3b", "mixtral-8x7b-v0.1"};
 
 }  // namespace
 
@@ -41,6 +41,8 @@ TEST_CASE("named tensors: together they are every parameter of the model once", 
         std::int64_t elements = 0;
         for (const NamedTensor& tensor : named_tensors(model)) {
             elements += tensor.elements();
+            const auto& before = taken[tensor.section];
+            CHECK((before.empty() || before.rbegin()->second <= tensor.offset));
             CHECK(taken[tensor.section]
                       .try_emplace(tensor.offset, tensor.offset + tensor.elements())
                       .second);

@@ -89,6 +89,33 @@ class LateDevice::LateKernels final : public Kernels {
                              EightBits codes) override {
         later([=, this] { now_.swiglu_backward_fp8(gate_up, dproduct, out, codes); });
     }
+    void route(const ExpertRoutes& out, Matrix logits, RouteWeights weights,
+               double* busiest) override {
+        later([=, this] { now_.route(out, logits, weights, busiest); });
+    }
+    void route_backward(Matrix dlogits, Matrix logits, const ExpertRoutes& routes,
+                        const float* dweights, RouteWeights weights) override {
+        later([=, this] { now_.route_backward(dlogits, logits, routes, dweights, weights); });
+    }
+    void copy_to_experts(Matrix copies, Matrix in, const ExpertRoutes& routes) override {
+        later([=, this] { now_.copy_to_experts(copies, in, routes); });
+    }
+    void sum_of_experts(Matrix y, Matrix addend, Matrix copies,
+                        const ExpertRoutes& routes) override {
+        later([=, this] { now_.sum_of_experts(y, addend, copies, routes); });
+    }
+    void expert_products(const ExpertProducts& products, const ExpertRoutes& routes) override {
+        later([=, this] { now_.expert_products(products, routes); });
+    }
+    void expert_swiglu(Matrix product, Matrix gate_up, const ExpertRoutes& routes,
+                       EightBits codes) override {
+        later([=, this] { now_.expert_swiglu(product, gate_up, routes, codes); });
+    }
+    void expert_swiglu_backward(Matrix gate_up, Matrix dproduct, const ExpertRoutes& routes,
+                                float* dweights, EightBits codes) override {
+        later(
+            [=, this] { now_.expert_swiglu_backward(gate_up, dproduct, routes, dweights, codes); });
+    }
     void bias_backward(Vector dbias, Matrix dy, bool accumulate) override {
         later([=, this] { now_.bias_backward(dbias, dy, accumulate); });
     }

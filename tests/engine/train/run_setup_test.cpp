@@ -80,6 +80,18 @@ TEST_CASE("run setup: attention within documents needs a GPU that has it, or a C
     CHECK_THROWS_WITH(check_documents(model, training, ada), ContainsSubstring("head_dim is 72"));
 }
 
+TEST_CASE("run setup: experts need a GPU that has their products, or a CPU", "[train]") {
+    const ModelSpec model = read_model("qwen3-30b-a3b");
+    DeviceFacts gpu;
+    CHECK_NOTHROW(check_experts(model, gpu));
+    gpu.name = "NVIDIA A100", gpu.is_gpu = true;
+    CHECK_NOTHROW(check_experts(read_model("qwen3-0.6b"), gpu));
+    CHECK_THROWS_WITH(check_experts(model, gpu),
+                      ContainsSubstring("qwen3-30b-a3b has experts, but NVIDIA A100 has no"));
+    gpu.has_expert_products = true;
+    CHECK_NOTHROW(check_experts(model, gpu));
+}
+
 TEST_CASE("run setup: text is refused for a model with a tokenizer", "[train]") {
     const TempFolder temp;
     const std::string text = temp.write("text.txt", "a text of some bytes");

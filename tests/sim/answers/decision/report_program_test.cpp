@@ -113,7 +113,7 @@ TEST_CASE(
     "[decision]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path / "r.html").string(), out = "--out " + file;
-    const std::string model = "--model qwen3-30b-a3b --layers 4 --batch 8 ";
+    const std::string model = "--model gpt-oss-20b --layers 4 --batch 8 ";
     const std::string two = "report " + model + "--machine gh200-480gb --machine mi355x ";
     CHECK_THAT(run_sluice(two + out).output,
                ContainsSubstring("gh200-480gb (superoffload) trains it for the least money") &&

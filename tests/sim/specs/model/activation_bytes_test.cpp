@@ -87,9 +87,11 @@ TEST_CASE("activations: gradients that repeat are those of a few sequences at a 
 TEST_CASE("activations: experts hold a copy of every token that they are sent", "[model]") {
     const ModelSpec model = read_model("mixtral-8x7b-v0.1");
     const ActivationBytes bytes = activation_bytes_per_token(model, model.layer(0));
-    // Normed input 8192 bytes; two experts: copies in and out 4 x 8192, gate and up
-    // 2 x 2 x 28672, product 2 x 28672.
-    CHECK(bytes.forward_feed_forward == 8192 + 4 * 8192 + 4 * 28'672 + 2 * 28'672);
+    // Normed input 8192 bytes; two experts: copies 2 x 8192, gate and up 2 x 2 x 28672, product
+    // 2 x 28672; of eight experts a logit with its gradient, of two five numbers.
+    CHECK(bytes.forward_feed_forward == 8192 + 2 * 8192 + 4 * 28'672 + 2 * 28'672 + 8 * 6 + 2 * 20);
+    // Copies of the output's gradient, too.
+    CHECK(bytes.backward_feed_forward == bytes.forward_feed_forward + 2 * 8192);
     // For each of two experts gate and up with 14336 bytes and 112 groups of 2 bytes.
     CHECK(bytes.gate_up_8_bit == 2 * 2 * (14'336 + 224));
 }

@@ -112,8 +112,10 @@ TEST_CASE("layer kernels: experts' outputs meet in a kernel that adds the residu
         for (const Kernel& kernel : forward)
             CHECK(kernel.added == (std::string_view(kernel.name) == "attention output"));
         CHECK(added(forward) == 2 * stream);  // read in bf16
-        CHECK(count(forward, "residual") == 1);
-        CHECK(bytes(forward, "residual") == 6 * stream);
+        CHECK(count(forward, "residual") == 0);
+        CHECK(count(forward, "sum of experts") == 1);
+        const auto copies = static_cast<double>(layer.feed_forward.experts_per_token);
+        CHECK(bytes(forward, "sum of experts") == 2 * (copies + 2) * stream);
         CHECK(count(forward_kernels(model, layer, kLossBlock, KernelStyle::eager), "residual") ==
               2);
     }
