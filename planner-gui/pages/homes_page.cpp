@@ -26,7 +26,8 @@ HomesPage::HomesPage(QWidget* parent)
     auto* const choices = new QWidget(this);
     auto* const row = new WrappingRow;
     choices->setLayout(row);
-    for (const Option& option : home_options()) addField(option, row);
+    for (const Option& option : home_options())
+        if (option.members.empty()) addField(option, row);  // a set is of linear layers, no home
     auto* const scroll = new QScrollArea(this);
     put_into(scroll, view_);
     auto* const column = new QVBoxLayout(this);

@@ -79,7 +79,8 @@ VariedNumber varied_option(const Option& option) {
 std::vector<VariedNumber> varied_numbers(Schedule schedule) {
     std::vector<VariedNumber> numbers;
     for (const Option& option : training_options())
-        if (has_option(schedule, option)) numbers.push_back(varied_option(option));
+        if (has_option(schedule, option) && option.members.empty())
+            numbers.push_back(varied_option(option));
     for (const MachineNumber& row : machine_table())
         if (row.label != nullptr)
             numbers.push_back(
