@@ -32,7 +32,7 @@ class LayerKernels {
           layer_(layer),
           block_(block),
           tokens_(block.tokens()),
-          attention_adds_residual_(style == KernelStyle::fused && layer.norms <= 2),
+          attention_adds_residual_(style == KernelStyle::fused && !layer.norm_after_halves()),
           feed_forward_adds_residual_(attention_adds_residual_ && layer.feed_forward.experts == 0),
           traffic_(elementwise_traffic(style)) {}
 
@@ -58,6 +58,7 @@ class LayerKernels {
         each_projection([this](const char* name, std::int64_t n, std::int64_t k) {
             linear(gemm(name, GemmRole::forward, tokens_, n, k), kQkv, Known::largest);
         });
+        if (a_.gate_width > 0) plain("gate", a_.gate_width, Known::largest);
     }
     void projections_backward() {
         if (a_.qkv_bias) {
@@ -67,6 +68,7 @@ class LayerKernels {
         each_projection([this](const char*, std::int64_t n, std::int64_t k) {
             linear_backward({tokens_, n, k}, kQkv, Known::nothing, Known::largest);
         });
+        if (a_.gate_width > 0) plain_backward(a_.gate_width, Known::largest);
     }
     /// Gradients of adapters alone: nothing is trained below.
     void first_projections_backward() {
@@ -83,11 +85,10 @@ class LayerKernels {
     /// positions are added to the token rows instead.
     void rotary() {
         if (a_.qk_norm) on_heads("head norm", MemoryBoundWork::head_norm, traffic_.head_norm);
-        if (!learned_positions_) on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary);
+        if (rotates()) on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary);
     }
     void rotary_backward() {
-        if (!learned_positions_)
-            on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary_backward);
+        if (rotates()) on_heads("rotary", MemoryBoundWork::rotary, traffic_.rotary_backward);
         if (a_.qk_norm) {
             on_heads("head norm backward", MemoryBoundWork::head_norm_backward,
                      traffic_.head_norm_backward);
@@ -106,6 +107,7 @@ class LayerKernels {
     }
     void add(Kernel kernel) { kernels_.push_back(kernel); }
     void output_projection() {
+        output_gate();
         const Kernel output =
             gemm("attention output", GemmRole::forward, tokens_, hidden_, a_.output_width());
         linear(attention_adds_residual_ ? with_addend(output) : output, kOutput, Known::nothing);
@@ -113,10 +115,13 @@ class LayerKernels {
     void output_projection_backward() {
         linear_backward({tokens_, hidden_, a_.output_width()}, kOutput, Known::nothing,
                         Known::nothing);
+        // Gradients of both operands, and the product again for the projection's own gradient.
+        output_gate(2);
     }
 
     void feed_forward(bool with_down) {
         route();
+        if (f_.shared_gate) plain("shared gate", 1, Known::nothing);
         each_block([&](const char* up, const char* down, std::int64_t rows, std::int64_t width,
                        std::int64_t count) {
             linear(gemm(up, GemmRole::forward, rows, f_.projections() * width, hidden_, count),
@@ -152,6 +157,7 @@ class LayerKernels {
             linear_backward({rows, f_.projections() * width, hidden_, 1, count}, kGateUp,
                             Known::codes, Known::largest);
         });
+        if (f_.shared_gate) plain_backward(1, Known::nothing);
         if (experts_in_turn_) return append_experts_backward(kernels_, experts());
         if (f_.experts > 0)
             linear_backward({tokens_, f_.experts, hidden_}, kAllTargets, Known::nothing,
@@ -160,7 +166,7 @@ class LayerKernels {
         add(memory_bound("route backward", (2.0 * kFp32 + kBf16) * product(tokens_, f_.experts)));
         sum_of_experts(1);
     }
-    std::int64_t norms() const { return layer_.norms; }
+    const LayerSpec& layer() const { return layer_; }
 
   private:
     static double product(std::int64_t a, std::int64_t b) {
@@ -169,6 +175,13 @@ class LayerKernels {
     void add(Kernel kernel, std::int64_t launches) {
         kernel.launches = launches;
         add(kernel);
+    }
+    bool rotates() const { return a_.rotary && !learned_positions_; }
+    /// Sigmoid of the gate times the attention's output.
+    void output_gate(std::int64_t passes = 1) {
+        if (a_.gate_width > 0)
+            add(memory_bound("output gate",
+                             3.0 * kBf16 * product(tokens_, a_.output_width() * passes), passes));
     }
     void residual() {
         add(memory_bound("residual", traffic_.residual * product(tokens_, hidden_)));
@@ -193,7 +206,8 @@ class LayerKernels {
         const std::int64_t n = linear.n;
         if (targets == kQkv && !a_.latent) {
             linear.n = (adapters_.has(kQuery) ? a_.query_width() : 0) +
-                       adapters_.count(kKey | kValue) * a_.key_width();
+                       (adapters_.has(kKey) ? a_.key_width() : 0) +
+                       (adapters_.has(kValue) ? a_.value_width() : 0);
             linear.parts = adapters_.count(kQkv);
         }
         if (targets == kGateUp && f_.gated) {
@@ -228,6 +242,15 @@ class LayerKernels {
             kernels_, gemm("", GemmRole::forward, linear.rows, linear.n, linear.k, linear.count),
             dy, x, adapted.has_value());
         if (!fused && adapted) append_adapter_backward(kernels_, *adapted, adapters_, style_);
+    }
+
+    /// A product with a normed input whose matrix never has adapters.
+    void plain(const char* name, std::int64_t n, Known x) {
+        products_.forward(kernels_, gemm(name, GemmRole::forward, tokens_, n, hidden_), x);
+    }
+    void plain_backward(std::int64_t n, Known x) {
+        products_.backward(kernels_, gemm("", GemmRole::forward, tokens_, n, hidden_),
+                           Known::nothing, x, false);
     }
 
     template <typename Use>

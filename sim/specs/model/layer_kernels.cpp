@@ -8,14 +8,14 @@ namespace {
 /// From attention's output to the input of the feed-forward.
 void append_attention_residual(LayerKernels& k) {
     k.output_projection();
-    if (k.norms() > 2) k.norm("norm after attention");
+    if (k.layer().norm_after_halves()) k.norm("norm after attention");
     k.attention_residual();
-    k.norm("norm");
+    if (k.layer().norm_before_feed_forward()) k.norm("norm");
 }
 
 /// The part of forward up to the input of the feed-forward, which recomputation also runs.
 void append_attention_forward(LayerKernels& k, bool with_attention) {
-    k.norm("norm");
+    if (k.layer().norm_before_attention()) k.norm("norm");
     k.projections();
     k.rotary();
     if (with_attention) k.add(attention_forward(k.attention()));
@@ -32,21 +32,21 @@ KernelList forward_without(Recompute kept, LayerKernels k) {
             append_attention_residual(k);
             break;
         case Recompute::none:
-            k.norm("norm");
+            if (k.layer().norm_before_attention()) k.norm("norm");
             break;
     }
     k.feed_forward(true);
-    if (k.norms() > 2) k.norm("norm after feed-forward");
+    if (k.layer().norm_after_halves()) k.norm("norm after feed-forward");
     k.feed_forward_residual();
     return k.take();
 }
 
 /// From the gradient of the layer's output to those of q, k and v.
 void append_backward_to_projections(LayerKernels& k) {
-    if (k.norms() > 2) k.norm_backward("norm backward");
+    if (k.layer().norm_after_halves()) k.norm_backward("norm backward");
     k.feed_forward_backward();
-    k.norm_backward("norm backward");
-    if (k.norms() > 2) k.norm_backward("norm backward");
+    if (k.layer().norm_before_feed_forward()) k.norm_backward("norm backward");
+    if (k.layer().norm_after_halves()) k.norm_backward("norm backward");
     k.output_projection_backward();
     k.add(attention_backward(k.attention()));
     k.rotary_backward();
@@ -73,15 +73,15 @@ KernelList recompute_kernels(const ModelSpec& model, const LayerSpec& layer, Tok
                              const AdapterShape& adapters) {
     LayerKernels k(model, layer, block, KernelStyle::fused, precision, false, adapters);
     if (recompute == Recompute::none) {
-        k.norm("norm");
-        k.norm("norm");
+        if (layer.norm_before_attention()) k.norm("norm");
+        if (layer.norm_before_feed_forward()) k.norm("norm");
         k.restore_feed_forward();
         return k.take();
     }
     append_attention_forward(k, recompute == Recompute::full);
-    if (block.in_chunks()) k.norm("norm");
+    if (block.in_chunks() && layer.norm_before_attention()) k.norm("norm");
     // A norm after the feed-forward needs its input in backward, so the down projection runs again.
-    k.feed_forward(k.norms() > 2);
+    k.feed_forward(layer.norm_after_halves());
     return k.take();
 }
 
@@ -92,7 +92,7 @@ KernelList backward_kernels(const ModelSpec& model, const LayerSpec& layer, Toke
     LayerKernels k(model, layer, block, style, precision, sums_gradients, adapters, computed_again);
     append_backward_to_projections(k);
     k.projections_backward();
-    k.norm_backward("norm backward");
+    if (layer.norm_before_attention()) k.norm_backward("norm backward");
     return k.take();
 }
 

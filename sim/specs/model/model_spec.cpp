@@ -34,15 +34,26 @@ void append_latent_attention(Tensors& out, const AttentionSpec& a, std::int64_t 
         {"attention.kv_up", a.heads * (a.head_dim - a.rope_dim + a.value_dim), a.kv_rank});
 }
 
+void append_qk_norm(Tensors& out, const AttentionSpec& a) {
+    if (!a.qk_norm) return;
+    if (a.qk_norm_of_all_heads) {
+        out.push_back({"attention.query_norm", a.query_width()});
+        out.push_back({"attention.key_norm", a.key_width()});
+    } else {
+        out.push_back({"attention.qk_norm", a.head_dim, 1, 2});
+    }
+}
+
 void append_attention(Tensors& out, const AttentionSpec& a, std::int64_t hidden) {
     if (a.latent) {
         append_latent_attention(out, a, hidden);
     } else {
-        const std::array joins = {a.query_width(), a.key_width(), a.key_width()};
+        const std::array joins = {a.query_width(), a.key_width(), a.value_width()};
         out.push_back({"attention.qkv", a.qkv_width(), hidden, 1, joins});
         if (a.qkv_bias) out.push_back({"attention.qkv_bias", a.qkv_width(), 1, 1, joins});
-        if (a.qk_norm) out.push_back({"attention.qk_norm", a.head_dim, 1, 2});
+        append_qk_norm(out, a);
     }
+    if (a.gate_width > 0) out.push_back({"attention.gate", a.gate_width, hidden});
     if (a.sinks) out.push_back({"attention.sinks", a.heads});
     out.push_back({"attention.output", hidden, a.output_width()});
     if (a.output_bias) out.push_back({"attention.output_bias", hidden});
@@ -61,6 +72,8 @@ void append_block(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden, s
 
 void append_feed_forward(Tensors& out, const FeedForwardSpec& f, std::int64_t hidden,
                          std::int64_t experts) {
+    if (f.activation_parameters > 0)
+        out.push_back({"feed_forward.activation", f.activation_parameters});
     if (f.experts == 0) {
         append_block(out, f, hidden, f.intermediate, 1);
         return;
@@ -69,6 +82,7 @@ void append_feed_forward(Tensors& out, const FeedForwardSpec& f, std::int64_t hi
     if (f.router_bias) out.push_back({"feed_forward.router_bias", f.experts});
     append_block(out, f, hidden, f.intermediate, experts);
     if (f.shared_intermediate > 0) append_block(out, f, hidden, f.shared_intermediate, 1);
+    if (f.shared_gate) out.push_back({"feed_forward.shared_gate", 1, hidden});
 }
 
 Tensors tensors_with_experts(const ModelSpec& model, const LayerSpec& layer, std::int64_t experts) {
@@ -123,7 +137,8 @@ std::int64_t embedding_parameters(const ModelSpec& model) {
 
 std::int64_t head_parameters(const ModelSpec& model) {
     const std::int64_t projection = model.tied_embeddings ? 0 : model.vocabulary * model.hidden;
-    return projection + model.hidden * (model.norm_bias ? 2 : 1);
+    const std::int64_t bias = model.head_bias ? model.vocabulary : 0;
+    return projection + bias + model.hidden * (model.norm_bias ? 2 : 1);
 }
 
 std::int64_t total_parameters(const ModelSpec& model) {
@@ -221,7 +236,7 @@ double eight_bit_bytes(const FeedForwardSpec& f) {
 double qkv_bytes(const AttentionSpec& a) {
     const std::int64_t latent =
         a.query_width() * 2 + a.output_width() + a.query_rank + a.kv_rank + a.rope_dim;
-    return static_cast<double>((a.latent ? latent : a.qkv_width()) * kBf16);
+    return static_cast<double>(((a.latent ? latent : a.qkv_width()) + a.gate_width) * kBf16);
 }
 
 }  // namespace
@@ -235,7 +250,7 @@ ActivationBytes activation_bytes_per_token(const ModelSpec& model, const LayerSp
     // residual, which exist anyway. Gemma's two norms after the halves read the output of the
     // attention projection and of the down projection, and norms of q and k read both unnormed.
     // Forward overwrites these tensors by their normed values, so backward needs copies.
-    const double half_output = layer.norms > 2 ? hidden : 0;
+    const double half_output = layer.norm_after_halves() ? hidden : 0;
     const double unnormed =
         a.qk_norm ? static_cast<double>((a.query_width() + a.key_width()) * kBf16) : 0;
 

@@ -18,12 +18,15 @@ struct AttentionSpec {
     std::int64_t heads = 0;
     std::int64_t kv_heads = 0;
     std::int64_t head_dim = 0;   ///< of queries and keys
-    std::int64_t value_dim = 0;  ///< of values; equals head_dim unless latent
+    std::int64_t value_dim = 0;  ///< of values; mostly equals head_dim unless latent
     std::int64_t window = 0;     ///< number of keys that a query sees; 0: all before it
     bool qkv_bias = false;
     bool output_bias = false;
-    bool qk_norm = false;  ///< one RMSNorm weight of head_dim each for q and k
-    bool sinks = false;    ///< one learned logit per head (gpt_oss)
+    bool qk_norm = false;               ///< one RMSNorm weight of head_dim each for q and k
+    bool qk_norm_of_all_heads = false;  ///< with qk_norm: a weight for each number of q and of k
+    bool rotary = true;                 ///< else the layer sees no positions (NoPE)
+    std::int64_t gate_width = 0;        ///< rows of a projection that scales the output; 0: none
+    bool sinks = false;                 ///< one learned logit per head (gpt_oss)
     bool latent = false;
     std::int64_t query_rank = 0;  ///< latent only; 0: queries are projected directly
     std::int64_t kv_rank = 0;     ///< latent only
@@ -31,7 +34,8 @@ struct AttentionSpec {
 
     std::int64_t query_width() const { return heads * head_dim; }
     std::int64_t key_width() const { return kv_heads * head_dim; }
-    std::int64_t qkv_width() const { return query_width() + 2 * key_width(); }
+    std::int64_t value_width() const { return kv_heads * value_dim; }
+    std::int64_t qkv_width() const { return query_width() + key_width() + value_width(); }
     std::int64_t output_width() const { return heads * value_dim; }
     bool operator==(const AttentionSpec&) const = default;
 };
@@ -48,8 +52,10 @@ struct FeedForwardSpec {
     std::int64_t experts = 0;
     std::int64_t experts_per_token = 0;
     std::int64_t shared_intermediate = 0;  ///< width of the experts that every token passes
+    bool shared_gate = false;              ///< a row of `hidden` that scales their output
     bool router_bias = false;
     RouteWeights route_weights = RouteWeights::of_chosen;
+    std::int64_t activation_parameters = 0;
 
     std::int64_t projections() const { return gated ? 2 : 1; }
     bool operator==(const FeedForwardSpec&) const = default;
@@ -58,8 +64,13 @@ struct FeedForwardSpec {
 struct LayerSpec {
     AttentionSpec attention;
     FeedForwardSpec feed_forward;
-    std::int64_t norms = 2;  ///< Gemma has four
-    bool norm_bias = false;  ///< LayerNorm (gpt2) in place of RMSNorm
+    std::int64_t norms = 2;  ///< Gemma has four; with one, both halves read the same normed input
+    bool norms_behind = false;  ///< norms read the outputs of the halves, none reads an input
+    bool norm_bias = false;     ///< LayerNorm (gpt2) in place of RMSNorm
+
+    bool norm_before_attention() const { return !norms_behind; }
+    bool norm_before_feed_forward() const { return !norms_behind && norms > 1; }
+    bool norm_after_halves() const { return norms_behind || norms > 2; }
     bool operator==(const LayerSpec&) const = default;
 };
 
@@ -102,6 +113,7 @@ struct ModelSpec {
     /// A property of the model that the trainer lacks ("yarn scaling of positions"), else empty.
     std::string not_trained;
     bool norm_bias = false;
+    bool head_bias = false;        ///< of the output projection
     std::vector<LayerSpec> kinds;  ///< the distinct layers
     std::vector<int> layers;       ///< for each layer, its index in `kinds`
 
