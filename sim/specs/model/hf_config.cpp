@@ -8,6 +8,7 @@
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
 #include "sim/base/json_text.h"
+#include "sim/specs/model/families/other_families.h"
 #include "sim/specs/model/model_families.h"
 #include "sim/specs/model/read_model.h"
 
@@ -29,6 +30,7 @@ constexpr const char* kOptional[] = {"num_key_value_heads",
                                      "max_position_embeddings",
                                      "rms_norm_eps",
                                      "n_shared_experts",
+                                     "num_shared_experts",
                                      "q_lora_rank",
                                      "first_k_dense_replace",
                                      "decoder_sparse_step",
@@ -54,7 +56,7 @@ void refuse_misspelt(const JsonObject& config) {
     for (const char* right : kOptional) {
         if (config.holds(right)) continue;
         for (const std::string& key : keys)
-            if (is_misspelt(key, right))
+            if (is_misspelt(key, right) && std::ranges::count(kOptional, key) == 0)
                 throw InputError(fmt::format("{}: \"{}\" is unknown; did you mean \"{}\"?",
                                              config.file(), key, right));
     }
@@ -85,7 +87,7 @@ std::vector<std::string> classes_of(const JsonObject& config) {
 [[noreturn]] void refuse_type(const JsonObject& config, const std::string& type) {
     std::vector<std::string> names;
     for (const ModelFamily& family : model_families()) names.emplace_back(family.model_type);
-    names.emplace_back(kGemma3.model_type);
+    for (const DecoderInside& outer : decoders_inside()) names.emplace_back(outer.model_type);
     // Whoever names a class of another family has spelt its type right.
     const std::vector<std::string> classes = classes_of(config);
     const ModelFamily* const meant = classes.empty() ? nullptr : family_of_class(classes.front());
@@ -97,9 +99,10 @@ std::vector<std::string> classes_of(const JsonObject& config) {
                     config.where("model_type"), type, fmt::join(names, ", "), hint));
 }
 
-void check_classes(const JsonObject& config, std::string_view type, std::string_view expected) {
+void check_classes(const JsonObject& config, std::string_view type, std::string_view expected,
+                   std::string_view also = {}) {
     for (const std::string& name : classes_of(config)) {
-        if (name == expected) continue;
+        if (name == expected || name == also) continue;
         if (const ModelFamily* const other = family_of_class(name))
             throw InputError(fmt::format(
                 "{} has \"{}\", but model_type is \"{}\", expected \"{}\"; correct the one that is "
@@ -123,6 +126,7 @@ void refuse_experts(const JsonObject& config, const ModelFamily& family) {
 
 const ModelFamily& family_of(const JsonObject& config) {
     const std::string type = config.text("model_type");
+    refuse_other_family(config);
     const ModelFamily* const family = family_of_type(type);
     if (family == nullptr) refuse_type(config, type);
     check_classes(config, type, family->architecture);
@@ -132,28 +136,43 @@ const ModelFamily& family_of(const JsonObject& config) {
     return *family;
 }
 
+/// nullptr if the config is that of a decoder itself.
+const DecoderInside* outer_model(const JsonObject& config) {
+    const auto outer = decoders_inside();
+    const auto found =
+        std::ranges::find(outer, config.text("model_type"), &DecoderInside::model_type);
+    if (found == outer.end()) return nullptr;
+    check_classes(config, found->model_type, found->architecture, found->other_architecture);
+    return &*found;
+}
+
+void add_note(ModelSpec& model, const char* note) {
+    model.note += (model.note.empty() ? "" : "; ") + std::string(note);
+}
+
 }  // namespace
 
 ModelSpec parse_hf_config(std::string_view text, const std::string& file) {
-    JsonObject config = JsonObject::parse(standard_json(text), file);
+    const JsonObject whole = JsonObject::parse(standard_json(text), file);
+    const DecoderInside* const outer = outer_model(whole);
+    const JsonObject given = outer == nullptr ? whole : whole.object(kDecoderKey);
+    const ModelFamily& family = family_of(given);
+    const JsonObject config = given.with_defaults(family.defaults);
     ModelSpec model;
-    // The part that sees images is neither counted nor trained.
-    if (config.text("model_type") == kGemma3.model_type) {
-        check_classes(config, kGemma3.model_type, kGemma3.architecture);
-        config = config.object(kGemma3.decoder);
-        model.note = "the decoder alone: the vision tower is not counted";
-    }
-    const ModelFamily& family = family_of(config);
-    config = config.with_defaults(family.defaults);
     model.name = file;
     model.family = family.model_type;
     model.source = file;
-    if (family.has_own_layers) model.not_trained = "layers of this family";
+    model.not_trained = family.not_trained;
     family.read(config, model);
+    if (outer != nullptr) {
+        add_note(model, "the decoder alone: the vision tower is not counted");
+        if (model.not_trained.empty()) model.not_trained = "reader of models of images and text";
+        if (outer->tied)
+            model.tied_embeddings = whole.boolean_or("tie_word_embeddings", *outer->tied);
+    }
     refuse_uncountable(model, file);
-    if (config.has("quantization_config"))
-        model.note += fmt::format("{}weights are trained in bf16, without quantization_config",
-                                  model.note.empty() ? "" : "; ");
+    if (whole.has("quantization_config") || config.has("quantization_config"))
+        add_note(model, "weights are trained in bf16, without quantization_config");
     if (const auto extra = config.object_or_none("_sluice")) {
         model.source = extra->text_or("source", file);
         model.note = extra->text_or("note", "");

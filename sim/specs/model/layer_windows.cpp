@@ -34,17 +34,25 @@ std::int64_t layer_total(const JsonObject& config) {
     return config.integer("num_hidden_layers", 1, kMostLayers);
 }
 
-void append_windowed(const JsonObject& config, ModelSpec& model, LayerSpec layer,
-                     std::int64_t window, const std::function<bool(std::int64_t)>& has_window) {
+std::vector<bool> windowed_layers(const JsonObject& config, std::int64_t window,
+                                  const std::function<bool(std::int64_t)>& has_window) {
     const std::vector<std::string> types = layer_types(config);
     if (window == 0 && std::ranges::count(types, kSliding) > 0)
         throw InputError(
             fmt::format("{} has \"{}\", but no window is set; give sliding_window (for Qwen also "
                         "use_sliding_window), or call the layers {}",
                         config.where("layer_types"), kSliding, kFull));
-    for (std::int64_t i = 0; i < layer_total(config); ++i) {
-        const bool windowed =
-            types.empty() ? has_window(i) : types[static_cast<std::size_t>(i)] == kSliding;
+    std::vector<bool> out;
+    for (std::int64_t i = 0; i < layer_total(config); ++i)
+        out.push_back(
+            window > 0 &&
+            (types.empty() ? has_window(i) : types[static_cast<std::size_t>(i)] == kSliding));
+    return out;
+}
+
+void append_windowed(const JsonObject& config, ModelSpec& model, LayerSpec layer,
+                     std::int64_t window, const std::function<bool(std::int64_t)>& has_window) {
+    for (const bool windowed : windowed_layers(config, window, has_window)) {
         layer.attention.window = windowed ? window : 0;
         append_layers(model, layer, 1);
     }

@@ -11,8 +11,11 @@ class JsonObject;
 
 std::int64_t layer_total(const JsonObject& config);
 
-/// Appends the layers, of which some have the window: those of the config's own layer_types if it
-/// has them, else those for whose index `has_window` is true. Throws InputError.
+/// For each layer, whether it has the window: those of the config's own layer_types if it has
+/// them, else those for whose index `has_window` is true; none if `window` is 0. Throws InputError.
+std::vector<bool> windowed_layers(const JsonObject& config, std::int64_t window,
+                                  const std::function<bool(std::int64_t)>& has_window);
+/// Appends the layers, of which some have the window, as windowed_layers() says. Throws InputError.
 void append_windowed(const JsonObject& config, ModelSpec& model, LayerSpec layer,
                      std::int64_t window, const std::function<bool(std::int64_t)>& has_window);
 

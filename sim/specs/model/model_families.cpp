@@ -9,84 +9,18 @@
 
 #include "sim/base/input_error.h"
 #include "sim/base/json_object.h"
+#include "sim/specs/model/families/family_groups.h"
+#include "sim/specs/model/families/family_parts.h"
 #include "sim/specs/model/layer_windows.h"
-#include "sim/specs/model/read_model.h"
 
 namespace sluice {
 namespace {
-
-// Limits that no real config exceeds; they keep the product of any two within 64 bits.
-constexpr std::int64_t kWidest = 1'000'000;
-constexpr std::int64_t kLargestVocabulary = 10'000'000;
-constexpr std::int64_t kLongest = 1'000'000'000;
-constexpr std::int64_t kMostExperts = 10'000;
-
-void read_common(const JsonObject& config, ModelSpec& model, bool tied_by_default) {
-    read_hf_arithmetic(config, model);
-    model.hidden = config.integer("hidden_size", 1, kWidest);
-    model.vocabulary = config.integer("vocab_size", 1, kLargestVocabulary);
-    model.longest_sequence = config.integer_or("max_position_embeddings", 0, 1, kLongest);
-    model.tied_embeddings = config.boolean_or("tie_word_embeddings", tied_by_default);
-}
-
-AttentionSpec read_attention(const JsonObject& config, const ModelSpec& model) {
-    AttentionSpec a;
-    a.heads = config.integer("num_attention_heads", 1, kWidest);
-    a.kv_heads = config.integer_or("num_key_value_heads", a.heads, 1, kWidest);
-    if (a.heads % a.kv_heads != 0) {
-        throw InputError(fmt::format("{} is {}, expected a divisor of num_attention_heads ({})",
-                                     config.where("num_key_value_heads"), a.kv_heads, a.heads));
-    }
-    if (!config.has("head_dim") && model.hidden % a.heads != 0) {
-        throw InputError(fmt::format(
-            "{} is {}, expected a multiple of num_attention_heads ({}); or give head_dim",
-            config.where("hidden_size"), model.hidden, a.heads));
-    }
-    a.head_dim = a.value_dim = config.integer_or("head_dim", model.hidden / a.heads, 1, kWidest);
-    return a;
-}
-
-std::int64_t read_window(const JsonObject& config) {
-    return config.integer_or("sliding_window", 0, 1, kLongest);
-}
-
-/// Common to most families: sets the properties of the whole model, returns its dense layer.
-LayerSpec dense_layer(const JsonObject& config, ModelSpec& model, bool tied_by_default = false) {
-    read_common(config, model, tied_by_default);
-    LayerSpec layer;
-    layer.attention = read_attention(config, model);
-    layer.feed_forward.intermediate = config.integer("intermediate_size", 1, kWidest);
-    return layer;
-}
-
-void read_bias(const JsonObject& config, AttentionSpec& attention, bool by_default) {
-    attention.qkv_bias = attention.output_bias = config.boolean_or("attention_bias", by_default);
-}
-
-/// Every `full_every`-th layer is full (Gemma 2: 2, Gemma 3: 6).
-void append_sliding_pattern(const JsonObject& config, ModelSpec& model, const LayerSpec& layer,
-                            std::int64_t full_every) {
-    append_windowed(config, model, layer, read_window(config),
-                    [&](std::int64_t i) { return (i + 1) % full_every != 0; });
-}
 
 void read_llama(const JsonObject& config, ModelSpec& model) {
     LayerSpec layer = dense_layer(config, model);
     read_bias(config, layer.attention, false);
     layer.feed_forward.bias = config.boolean_or("mlp_bias", false);
     append_alike(config, model, layer);
-}
-
-/// Qwen: the window that it uses, if it uses one.
-std::int64_t used_window(const JsonObject& config) {
-    return config.boolean_or("use_sliding_window", false) ? read_window(config) : 0;
-}
-
-/// The first max_window_layers have full attention, the others a window.
-void append_windowed_after(const JsonObject& config, ModelSpec& model, const LayerSpec& layer) {
-    const std::int64_t full = config.integer_or("max_window_layers", 28, 0, kMostLayers);
-    append_windowed(config, model, layer, used_window(config),
-                    [&](std::int64_t i) { return i >= full; });
 }
 
 void read_qwen2(const JsonObject& config, ModelSpec& model) {
@@ -151,11 +85,6 @@ void read_gpt2(const JsonObject& config, ModelSpec& model) {
     append_layers(model, layer, config.integer("n_layer", 1, kMostLayers));
 }
 
-void read_experts(const JsonObject& config, FeedForwardSpec& f, std::string_view experts_key) {
-    f.experts = config.integer(experts_key, 1, kMostExperts);
-    f.experts_per_token = config.integer("num_experts_per_tok", 1, f.experts);
-}
-
 /// Losses and noise of the router that only some configs ask for.
 void read_router(const JsonObject& config, ModelSpec& model) {
     if (config.boolean_or("output_router_logits", false))
@@ -206,37 +135,7 @@ void read_gpt_oss(const JsonObject& config, ModelSpec& model) {
     append_sliding_pattern(config, model, layer, 2);
 }
 
-void read_deepseek_v3(const JsonObject& config, ModelSpec& model) {
-    if (config.boolean_or("attention_bias", false))
-        throw InputError(config.where("attention_bias") +
-                         " is true, expected false: biases of latent attention are not supported");
-    read_common(config, model, false);
-    refuse_other_types(config, {});
-    LayerSpec dense;
-    AttentionSpec& a = dense.attention;
-    a.latent = true;
-    a.heads = a.kv_heads = config.integer("num_attention_heads", 1, kWidest);
-    a.rope_dim = config.integer("qk_rope_head_dim", 1, kWidest);
-    a.head_dim = config.integer("qk_nope_head_dim", 1, kWidest) + a.rope_dim;
-    a.value_dim = config.integer("v_head_dim", 1, kWidest);
-    a.query_rank = config.integer_or("q_lora_rank", 0, 1, kWidest);
-    a.kv_rank = config.integer("kv_lora_rank", 1, kWidest);
-    dense.feed_forward.intermediate = config.integer("intermediate_size", 1, kWidest);
-
-    LayerSpec sparse = dense;
-    FeedForwardSpec& f = sparse.feed_forward;
-    f.intermediate = config.integer("moe_intermediate_size", 1, kWidest);
-    read_experts(config, f, "n_routed_experts");
-    f.shared_intermediate =
-        f.intermediate * config.integer_or("n_shared_experts", 0, 0, kMostExperts);
-    f.router_bias = true;  // e_score_correction_bias
-
-    const std::int64_t total = layer_total(config);
-    const std::int64_t first_sparse =
-        std::min(total, config.integer_or("first_k_dense_replace", 0, 0, kMostLayers));
-    append_layers(model, dense, first_sparse);
-    append_layers(model, sparse, total - first_sparse);
-}
+constexpr const char* kImagePositions = "positions of images and text";
 
 constexpr std::array kFamilies = {
     ModelFamily{"llama", "LlamaForCausalLM", read_llama},
@@ -249,20 +148,20 @@ constexpr std::array kFamilies = {
     ModelFamily{.model_type = "phi3",
                 .architecture = "Phi3ForCausalLM",
                 .read = read_phi3,
-                .has_own_layers = true},
+                .not_trained = "reader of joined tensors (qkv_proj, gate_up_proj)"},
     ModelFamily{
         .model_type = "gemma2",
         .architecture = "Gemma2ForCausalLM",
         .read = read_gemma2,
         .defaults = R"({"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096})",
-        .has_own_layers = true},
+        .not_trained = "soft caps of attention and logits"},
     ModelFamily{.model_type = "gemma3_text",
                 .architecture = "Gemma3ForCausalLM",
                 .read = read_gemma3,
                 .defaults = R"({"num_attention_heads": 8, "num_key_value_heads": 4,
                                 "head_dim": 256, "vocab_size": 262208, "sliding_window": 4096,
                                 "max_position_embeddings": 131072})",
-                .has_own_layers = true},
+                .not_trained = "norms that add 1 to their weights"},
     ModelFamily{"gpt2", "GPT2LMHeadModel", read_gpt2},
     ModelFamily{.model_type = "mixtral",
                 .architecture = "MixtralForCausalLM",
@@ -272,21 +171,55 @@ constexpr std::array kFamilies = {
                 .experts = {"block_sparse_moe", "w1", "w3", "w2"}},
     ModelFamily{"qwen3_moe", "Qwen3MoeForCausalLM", read_qwen3_moe,
                 R"({"num_key_value_heads": 4, "sliding_window": 4096})", true},
+    // In models of images and text.
+    ModelFamily{.model_type = "qwen3_vl_text",
+                .architecture = "Qwen3VLTextModel",
+                .read = read_qwen3,
+                .defaults = R"({"num_key_value_heads": 32, "head_dim": 128})",
+                .not_trained = kImagePositions},
+    ModelFamily{.model_type = "qwen3_vl_moe_text",
+                .architecture = "Qwen3VLMoeTextModel",
+                .read = read_qwen3_moe,
+                .defaults = R"({"num_key_value_heads": 16})",
+                .has_experts = true,
+                .not_trained = kImagePositions},
     ModelFamily{"gpt_oss", "GptOssForCausalLM", read_gpt_oss,
                 R"({"num_key_value_heads": 8, "head_dim": 64, "sliding_window": 128})", true},
-    ModelFamily{"deepseek_v3", "DeepseekV3ForCausalLM", read_deepseek_v3,
-                R"({"q_lora_rank": 1536, "n_shared_experts": 1, "first_k_dense_replace": 3})",
-                true},
 };
 
+constexpr std::array kDecodersInside = {
+    DecoderInside{"gemma3", "Gemma3ForConditionalGeneration", true},
+    DecoderInside{"glm4v_moe", "Glm4vMoeForConditionalGeneration"},
+    DecoderInside{"kimi_k25", "KimiK25ForConditionalGeneration", true,
+                  "Kimi_K25ForConditionalGeneration"},
+    DecoderInside{"llama4", "Llama4ForConditionalGeneration"},
+    DecoderInside{"mistral3", "Mistral3ForConditionalGeneration", true},
+    DecoderInside{"qwen3_vl", "Qwen3VLForConditionalGeneration", false},
+    DecoderInside{"qwen3_vl_moe", "Qwen3VLMoeForConditionalGeneration", false},
+};
+
+std::vector<ModelFamily> all_families() {
+    std::vector<ModelFamily> out(kFamilies.begin(), kFamilies.end());
+    for (const auto group :
+         {latent_families(), dense_families(), expert_families(), corrected_families()})
+        out.insert(out.end(), group.begin(), group.end());
+    return out;
+}
+
 const ModelFamily* family_with(std::string_view ModelFamily::*name, std::string_view value) {
-    const auto found = std::ranges::find(kFamilies, value, name);
-    return found == kFamilies.end() ? nullptr : &*found;
+    const auto families = model_families();
+    const auto found = std::ranges::find(families, value, name);
+    return found == families.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::span<const ModelFamily> model_families() { return kFamilies; }
+std::span<const ModelFamily> model_families() {
+    static const std::vector<ModelFamily> families = all_families();
+    return families;
+}
+
+std::span<const DecoderInside> decoders_inside() { return kDecodersInside; }
 
 const ModelFamily* family_of_type(std::string_view model_type) {
     return family_with(&ModelFamily::model_type, model_type);

@@ -1,6 +1,7 @@
 // Which families of models are read from a config.json, and what does it leave out?
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,7 +28,9 @@ struct ModelFamily {
     /// broken.
     const char* defaults = "{}";
     bool has_experts = false;
-    bool has_own_layers = false;  ///< whose numbers the trainer does not have, at any config
+    /// The property by which the trainer lacks the family at any config ("latent attention"); it
+    /// follows "sluice-train has no". Empty: it trains some configs.
+    const char* not_trained = "";
     ExpertNames experts = {};
 };
 
@@ -37,11 +40,15 @@ std::span<const ModelFamily> model_families();
 const ModelFamily* family_of_type(std::string_view model_type);
 const ModelFamily* family_of_class(std::string_view architecture);
 
-/// Models of images and text, whose decoder has the config `decoder` and a type of its own.
+/// Models of images and text, whose decoder has the config `text_config` and a type of its own.
 struct DecoderInside {
     std::string_view model_type, architecture;
-    const char* decoder;
+    /// Whether the output projection is the embedding, if the outer config does not say so; without
+    /// a value the decoder's config says it.
+    std::optional<bool> tied = {};
+    std::string_view other_architecture = {};  ///< as transformers itself saves it
 };
-inline constexpr DecoderInside kGemma3{"gemma3", "Gemma3ForConditionalGeneration", "text_config"};
+std::span<const DecoderInside> decoders_inside();
+inline constexpr const char* kDecoderKey = "text_config";
 
 }  // namespace sluice
