@@ -121,14 +121,25 @@ class PlanSearch {
     PlanDescent descent_from(const TrainingSpec& base) {
         std::vector<Frame> frames;
         for (const TrainingSpec& one : other_forms(base)) add_parts(one, frames);
+        frames = best_frames(std::move(frames));
         PlanDescent descent(model_, asked_, space_, trials_);
-        for (const Frame& frame : best_frames(std::move(frames)))
-            for (const auto& form : frame.forms)
-                for (const TrainingSpec& one : with_all_resident(form.first))
-                    if (const auto columns = columns_of(one))
-                        for (const Quiet quiet : {Quiet::little, Quiet::much})
-                            if (const auto mix = columns->fastest(frame.limits, quiet))
-                                descent.add(*mix, columns);
+        const auto add = [&](auto mixture) {
+            for (const Frame& frame : frames)
+                for (const auto& form : frame.forms)
+                    for (const TrainingSpec& one : with_all_resident(form.first))
+                        if (const auto columns = columns_of(one))
+                            for (const Quiet quiet : {Quiet::little, Quiet::much})
+                                if (const auto mix = mixture(*columns, frame.limits, quiet))
+                                    descent.add(*mix, columns);
+        };
+        using Limits = MemoryLimits;
+        add([](const PlanColumns& columns, const Limits& limits, Quiet quiet) {
+            return columns.fastest(limits, quiet);
+        });
+        if (!descent.begins())
+            add([](const PlanColumns& columns, const Limits& limits, Quiet quiet) {
+                return columns.fastest_of_others(limits, quiet);
+            });
         return descent;
     }
 
@@ -228,7 +239,8 @@ class PlanSearch {
         };
         gains(base);
         if (is_free("micro_batch") && base.passes == 1 && !enough())
-            for (const std::int64_t parts : {2, 4, 8}) {
+            for (const std::int64_t parts : {2, 4, 8, 16}) {
+                if (parts > 8 && best != kNever) break;  // so many only where fewer do not fit
                 TrainingSpec training = base;
                 training.micro_batch = base.batch / parts;
                 if (base.batch % parts != 0 || !gains(training)) break;

@@ -12,6 +12,8 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t kLanes = StepWork::kLanes.size();
+/// A solution has none of smaller amounts, which are rounding.
+constexpr double kSome = 1e-3;
 
 /// Everything of `with` that `without` lacks, over `amount`.
 StepWork each_of(const StepWork& with, const StepWork& without, double amount) {
@@ -168,7 +170,8 @@ class MixProgram {
     }
 
     /// The layers of each kind are as many as others leave; each layer keeps in one way.
-    void add_counts(const std::vector<Amount>& amounts, int layers) {
+    void add_counts(const std::vector<Amount>& amounts, int layers,
+                    const std::vector<bool>& without) {
         Terms kept;
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             Terms terms = {{amounts_[c], 1}};
@@ -176,6 +179,7 @@ class MixProgram {
                 if (columns_[c].less[other] != 0)
                     terms.emplace_back(amounts_[other], columns_[c].less[other]);
             program_.at_most(std::move(terms), columns_[c].most);
+            if (without[c]) program_.at_most({{amounts_[c], 1}}, 0);
             if (keeps(amounts[columns_[c].amount])) kept.emplace_back(amounts_[c], 1);
         }
         if (!kept.empty()) program_.at_most(std::move(kept), layers);
@@ -267,20 +271,20 @@ Seconds PlanColumns::time_of(const Planned& one) const {
 }
 
 std::optional<PlanColumns::Solution> PlanColumns::solve(const MemoryLimits& limits, Quiet quiet,
-                                                        const std::vector<bool>& used,
+                                                        const Marked& used, const Marked& without,
                                                         const TrainingSpec* choices) const {
     MixProgram program(work_, columns_, quiet);
     program.add_times(machine_, base_);
     program.add_work();
     program.add_memory(limits, used);
-    program.add_counts(amounts_, model_.layer_count());
+    program.add_counts(amounts_, model_.layer_count(), without);
     if (choices != nullptr) program.add_choices(amounts_, *choices);
     return program.solve();
 }
 
 std::optional<PlanColumns::Solution> PlanColumns::solve_with(const TrainingSpec& training,
                                                              const MemoryLimits& limits) const {
-    return solve(limits, Quiet::little, std::vector<bool>(columns_.size(), false), &training);
+    return solve(limits, Quiet::little, none(), none(), &training);
 }
 
 TrainingSpec PlanColumns::rounded(const std::vector<double>& amounts) const {
@@ -302,22 +306,20 @@ TrainingSpec PlanColumns::rounded(const std::vector<double>& amounts) const {
 }
 
 /// First without, then with what any number of a used kind takes.
-std::optional<PlanColumns::Solution> PlanColumns::solve(const MemoryLimits& limits,
-                                                        Quiet quiet) const {
-    constexpr double kSome = 1e-3;
-    std::vector<bool> used(columns_.size(), false);
-    std::optional<Solution> found = solve(limits, quiet, used);
+std::optional<PlanColumns::Solution> PlanColumns::solve(const MemoryLimits& limits, Quiet quiet,
+                                                        const Marked& without) const {
+    Marked used = none();
+    std::optional<Solution> found = solve(limits, quiet, used, without);
     if (!found) return std::nullopt;
     for (std::size_t c = 0; c < columns_.size(); ++c)
         used[c] = found->amounts[c] > kSome &&
                   (columns_[c].device_fixed != 0 || columns_[c].host_fixed != 0);
     if (std::ranges::find(used, true) != used.end())
-        if (auto with_fixed = solve(limits, quiet, used)) found = std::move(with_fixed);
+        if (auto with_fixed = solve(limits, quiet, used, without)) found = std::move(with_fixed);
     return found;
 }
 
 bool PlanColumns::has(const Solution& solution, std::string_view field) const {
-    constexpr double kSome = 1e-3;
     for (std::size_t c = 0; c < columns_.size(); ++c)
         if (amounts_[columns_[c].amount].option->field == field) return solution.amounts[c] > kSome;
     return false;
@@ -329,12 +331,23 @@ double PlanColumns::device_bytes(Layers layers) const {
     return 0;
 }
 
-std::optional<Planned> PlanColumns::fastest(MemoryLimits limits, Quiet quiet) const {
+std::optional<Planned> PlanColumns::fastest_of_others(const MemoryLimits& limits,
+                                                      Quiet quiet) const {
+    const std::optional<Solution> found = solve(limits, quiet, none());
+    if (!found) return std::nullopt;
+    Marked without = none();
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+        without[c] = found->amounts[c] > kSome && columns_[c].device_fixed > 0;
+    return without == none() ? std::nullopt : fastest(limits, quiet, without);
+}
+
+std::optional<Planned> PlanColumns::fastest(MemoryLimits limits, Quiet quiet,
+                                            const Marked& without) const {
     const MemoryLimits all = limits;
     // Where the whole plan takes more than its columns say, they get that much less, then twice.
     constexpr int kMostTries = 8;
     for (int i = 0; i < kMostTries; ++i) {
-        const std::optional<Solution> found = solve(limits, quiet);
+        const std::optional<Solution> found = solve(limits, quiet, without);
         if (!found) return std::nullopt;
         std::optional<Planned> one = space_.planned(rounded(found->amounts));
         if (!one) return std::nullopt;

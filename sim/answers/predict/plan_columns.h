@@ -60,14 +60,22 @@ class PlanColumns {
         Seconds seconds = 0;
         std::vector<double> amounts;  ///< by column
     };
-    std::optional<Solution> solve(const MemoryLimits& limits, Quiet quiet = Quiet::little) const;
+    std::optional<Solution> solve(const MemoryLimits& limits) const {
+        return solve(limits, Quiet::little, none());
+    }
     /// The same with the choices of two that `training` has.
     std::optional<Solution> solve_with(const TrainingSpec& training,
                                        const MemoryLimits& limits) const;
     /// Whether a solution has some of an amount.
     bool has(const Solution& solution, std::string_view field) const;
     /// The fastest plan within the limits; empty if none is.
-    std::optional<Planned> fastest(MemoryLimits limits, Quiet quiet) const;
+    std::optional<Planned> fastest(const MemoryLimits& limits, Quiet quiet) const {
+        return fastest(limits, quiet, none());
+    }
+    /// The same without the kinds of its mixture any number of which takes memory of the device,
+    /// since that may not have it: more memory of the host offers such kinds, and must not leave no
+    /// plan where less of it does. Empty if there are none.
+    std::optional<Planned> fastest_of_others(const MemoryLimits& limits, Quiet quiet) const;
     /// The least time of a timeable() plan, by the work of each part of its step.
     Seconds time_of(const Planned& one) const;
     /// Bytes that a layer more of a kind takes on the device; 0 if that is not known.
@@ -77,9 +85,16 @@ class PlanColumns {
     PlanColumns(const ModelSpec& model, const MachineSpec& machine, const PlanSpace& space,
                 const TrainingSpec& base)
         : model_(model), machine_(machine), space_(space), base_(base) {}
-    std::optional<Solution> solve(const MemoryLimits& limits, Quiet quiet,
-                                  const std::vector<bool>& used,
+    /// By column: which are used, so that they take what any number of them takes, and which have
+    /// no layers.
+    using Marked = std::vector<bool>;
+    std::optional<Solution> solve(const MemoryLimits& limits, Quiet quiet, const Marked& used,
+                                  const Marked& without,
                                   const TrainingSpec* choices = nullptr) const;
+    std::optional<Solution> solve(const MemoryLimits& limits, Quiet quiet,
+                                  const Marked& without) const;
+    std::optional<Planned> fastest(MemoryLimits limits, Quiet quiet, const Marked& without) const;
+    Marked none() const { return Marked(columns_.size(), false); }
     TrainingSpec rounded(const std::vector<double>& amounts) const;
 
     const ModelSpec& model_;

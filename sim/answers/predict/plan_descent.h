@@ -18,6 +18,8 @@ class PlanDescent {
 
     /// A plan that fits to begin with, and the columns of its frame.
     void add(const Planned& start, std::shared_ptr<const PlanColumns> columns);
+    /// Whether plans have been added.
+    bool begins() const { return !starts_.empty(); }
     /// Whether run() finds a plan.
     bool any();
     /// Simulates the plans that promise the most, and others near the fastest of them while these

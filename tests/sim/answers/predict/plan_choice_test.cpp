@@ -275,6 +275,41 @@ TEST_CASE("plan choice: fits a batch that does not fit as asked, or leaves it", 
     CHECK_THROWS_AS(choose_plan(model, machine, wrong, {}), InputError);
 }
 
+TEST_CASE("plan choice: whether there is one is known without its time", "[simulate]") {
+    const ModelSpec model = read_model("qwen2.5-14b");
+    int plans = 0, none = 0;
+    for (const Clipping clipping : {Clipping::automatic, Clipping::exact})
+        for (const std::int64_t gigabytes : {16, 64, 96, 160}) {
+            CAPTURE(static_cast<int>(clipping), gigabytes);
+            MachineSpec machine = h200();
+            machine.host.memory_capacity = gigabytes * static_cast<Bytes>(kGiga);
+            TrainingSpec asked = batch_of(64);
+            asked.clipping = clipping;
+            const bool found = choose_plan(model, machine, asked, {}).step.has_value();
+            CHECK(may_choose_plan(model, machine, asked, {}) == found);
+            ++(found ? plans : none);
+        }
+    CHECK(plans > 0);
+    CHECK(none > 0);
+    TrainingSpec wrong = batch_of(8);
+    wrong.micro_batch = 3;
+    CHECK_THROWS_AS(may_choose_plan(model, h200(), wrong, {}), InputError);
+}
+
+TEST_CASE("plan choice: more host memory leaves a plan where less of it has one", "[simulate]") {
+    // With more, layers could keep tensors on the host, but for their places on the device.
+    const ModelSpec model = read_model("qwen2.5-14b");
+    TrainingSpec asked = batch_of(16);
+    asked.sequence = 32768;
+    asked.compute = Compute::fp8;
+    asked.state_bytes = 5;
+    for (const char* memory : {"384GB", "512GB"}) {
+        CAPTURE(memory);
+        const MachineSpec machine = read_machine({"rtx-5090", memory, {}}).spec;
+        CHECK(fastest_plan(model, machine, asked, {}).step);
+    }
+}
+
 TEST_CASE("plan choice: states that host memory does not hold go to the device", "[simulate]") {
     const MachineSpec machine = h200();
     const ModelSpec model = read_model("qwen2.5-14b");
