@@ -59,7 +59,9 @@ void Experts::forward(Kernels& kernels, const LayerWeights& weights, const Exper
 
 void Experts::backward(Kernels& kernels, const LayerWeights& weights, GradientTarget target,
                        bool add, const ExpertTokens& of, Matrix dy, Workspace workspace) const {
-    const auto [logits, routes] = route(kernels, weights, of, workspace);
+    const Routed routed = route(kernels, weights, of, workspace);
+    const ExpertRoutes& routes = routed.routes;
+    const Matrix& logits = routed.logits;
     const std::int64_t rows = routes.rows(), hidden = of.normed.columns;
     const Matrix copies = workspace.matrix(type_, rows, hidden);
     const Matrix gradients = workspace.matrix(type_, rows, hidden);

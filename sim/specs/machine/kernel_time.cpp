@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/specs/machine/attention_kernels.h"
+#include "sim/specs/model/adapters.h"
 
 namespace sluice {
 namespace {
@@ -99,7 +100,8 @@ Seconds kernel_time(const GpuSpec& gpu, const Kernel& kernel, KernelStyle style)
     // weights of qwen3-30b-a3b have it, libtorch's products reached 581, 567 and 580 TFLOP/s on an
     // H200, with equal shares 613, 594 and 605.
     constexpr double kUneven = 1.05;
-    if (kernel.kind == KernelKind::gemm && kernel.count > 1)
+    // Products of adapters, as many as modules share an input, are kernels of their own.
+    if (kernel.kind == KernelKind::gemm && kernel.count > kMostModules)
         return kUneven * kernel_time(gpu, as_one(kernel), style);
     if (const auto id = measured_table(gpu, kernel, style))
         return measured_time(gpu, kernel, *id) + work_time(gpu, kernel);
