@@ -200,7 +200,7 @@ void count_time_by_begins(std::vector<Item>& items) {
 /// Half of the layouts that a choice of plans asks for are known: plans that differ on the host
 /// have the same arena.
 Packed packed(std::vector<Item> items, Bytes enough) {
-    constexpr std::size_t kMostKnown = 512;
+    constexpr std::size_t kMostKnown = 16;  // some kB each, for as long as the thread lives
     thread_local std::map<std::vector<Bytes>, Packed> known;
     std::vector<Bytes> key = {enough};
     for (const Item& item : items) key.insert(key.end(), {item.bytes, item.first, item.last});

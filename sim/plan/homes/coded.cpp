@@ -70,7 +70,7 @@ Option frozen_option() {
     Option out = choice_option<&TrainingSpec::frozen_weights>(
         home_option("recompute"), "frozen_weights", {{"computed", Form::bf16}},
         "form of frozen weights beside adapters",
-        "form of frozen layers beside adapters; computed: as products read them (--compute); nf4: "
+        "form of frozen layers beside adapters; computed: as products read them; nf4: "
         "4 bits a weight as in QLoRA, from which each product has bf16 made");
     out.get = [](const TrainingSpec& t) {
         return static_cast<double>(std::ranges::find(frozen_forms(), t.frozen_weights) -
